@@ -65,7 +65,8 @@ void Connection::close(CloseCode code, std::string_view reason) {
   std::string frame;
   append_close_frame(frame, code, reason);
   send_raw(frame);
-  begin_closing(Farewell::kPeerClose, seconds_ns(set_->limits.close_timeout_s));
+  const Farewell farewell = peer_close_code_ == 0 ? Farewell::kPeerClose : Farewell::kAtOnce;
+  begin_closing(farewell, seconds_ns(set_->limits.close_timeout_s));
 }
 
 void Connection::drop() {
@@ -137,6 +138,7 @@ void Connection::reset() {
   socket_ = -1;
   state_ = State::kFree;
   admission_ = Admission::kRefused;
+  peer_close_code_ = 0;
   may_have_proxy_header_ = is_paused_ = is_receive_cancelled_ = has_peer_ended_ = false;
   is_above_resume_ = is_replaying_ = is_finished_ = false;
   last_sent_ns_ = last_received_ns_ = ping_sent_ns_ = send_started_ns_ = close_deadline_ns_ = 0;
@@ -167,6 +169,7 @@ void Connection::on_open_timer(std::uint64_t now_ns) {
   }
   // While we do not read, an answer may be waiting in the kernel.
   if (is_paused_ || kept_ != nullptr) last_received_ns_ = now_ns;
+  if (peer_close_code_ != 0 && now_ns >= close_deadline_ns_) return finish_close();
   const bool is_waiting = ping_sent_ns_ > last_received_ns_;
   if (is_waiting && now_ns >= ping_sent_ns_ + seconds_ns(limits.pong_timeout_s)) {
     ++set_->counters.pong_timeouts;
@@ -194,6 +197,7 @@ std::uint64_t Connection::next_check_ns() const {
   if (send_.is_armed) {
     next = std::min(next, send_started_ns_ + seconds_ns(limits.send_timeout_s));
   }
+  if (peer_close_code_ != 0) next = std::min(next, close_deadline_ns_);
   return next;
 }
 

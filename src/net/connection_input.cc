@@ -94,6 +94,7 @@ void Connection::on_receive_end(std::int32_t result) {
 // its peer's Close is broken, and what it has sent has nobody to be answered to.
 void Connection::on_peer_end() {
   has_peer_ended_ = true;
+  if (state_ == State::kOpen && peer_close_code_ != 0) return;  // It may still read the answers.
   if (state_ == State::kClosing) {
     end_if_said_all();
   } else {
@@ -221,9 +222,17 @@ void Connection::on_peer_close(std::uint16_t code) {
     farewell_ = Farewell::kAtOnce;
     return end_if_said_all();
   }
+  peer_close_code_ = code;
+  if (set_->handler.on_peer_close(*this)) return finish_close();
+  close_deadline_ns_ = set_->now_ns() + seconds_ns(set_->limits.close_timeout_s);
+  set_->timers.set(timer_, next_check_ns());
+}
+
+void Connection::finish_close() {
+  if (state_ != State::kOpen || peer_close_code_ == 0) return;
   if (!make_room()) return;
   std::string frame;
-  append_close_echo(frame, code);
+  append_close_echo(frame, peer_close_code_);
   send_raw(frame);
   begin_closing(Farewell::kAtOnce, seconds_ns(set_->limits.close_timeout_s));
 }

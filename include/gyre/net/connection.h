@@ -59,6 +59,10 @@ class ConnectionHandler {
   // One text message: valid UTF-8, at least 64 readable bytes behind it; lives until the return.
   virtual void on_message(Connection& connection, std::string_view text) = 0;
   virtual void on_binary_message(Connection& connection) = 0;
+  // The peer's Close has come, behind all its messages. True: nothing is under way, answer it.
+  // False: answers are due; the connection stays open for sending until finish_close(), at most for
+  // limits.close_timeout_s.
+  [[nodiscard]] virtual bool on_peer_close(Connection&) { return true; }
   // The queue has drained below kResumeBytes after having been above it.
   virtual void on_drained(Connection& connection) = 0;
   // Exactly once for each on_open, when the connection begins to close for whatever reason, but
@@ -105,6 +109,8 @@ class Connection {
   // Sends a Close frame behind what is queued, waits for the peer's, and ends the connection. What
   // the peer sends meanwhile is not delivered.
   void close(CloseCode code, std::string_view reason);
+  // Answers the peer's Close behind what is queued. Nothing if none waits for its answer.
+  void finish_close();
   void drop();  // Without a word: shutdown, forget the queue.
 
  private:
@@ -188,6 +194,8 @@ class Connection {
   Farewell farewell_ = Farewell::kAtOnce;
   Admission admission_ = Admission::kRefused;
   bool may_have_proxy_header_ = false;
+  // Of the peer's Close that waits for its answer while the connection is open; 0: none.
+  std::uint16_t peer_close_code_ = 0;
   bool is_paused_ = false;
   bool is_receive_cancelled_ = false;  // The end of the armed receive has been asked for.
   bool has_peer_ended_ = false;

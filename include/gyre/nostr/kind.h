@@ -12,6 +12,7 @@ inline constexpr std::uint16_t kKindFollows = 3;
 inline constexpr std::uint16_t kKindEncryptedDirectMessage = 4;
 inline constexpr std::uint16_t kKindDeletion = 5;
 inline constexpr std::uint16_t kKindRepost = 6;
+inline constexpr std::uint16_t kKindSeal = 13;
 inline constexpr std::uint16_t kKindGenericRepost = 16;
 inline constexpr std::uint16_t kKindVanish = 62;
 inline constexpr std::uint16_t kKindGiftWrap = 1059;

@@ -1,0 +1,77 @@
+// Directory: one row for each event of a shard, by sequence, so that a filter can be checked before
+// the log is touched.
+//
+// Rows below the last checkpoint stand in a file that is mapped read-only and written by the
+// checkpoint worker alone; rows and deaths since then are in memory and come back by replay. So a
+// death becomes part of the file only after the record that caused it is durable: a crash can never
+// leave an event dead whose retiring record was lost.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gyre/storage/file.h"
+#include "gyre/storage/format.h"
+
+namespace gyre::storage {
+
+struct DirectoryRow {
+  LogPosition position;  // Of the event's record.
+  std::uint64_t created_at;
+  std::uint64_t id_prefix;    // prefix64(id): breaks ties of created_at, lowest first.
+  std::uint32_t author_hash;  // Low half of the author term: a cheap "surely not".
+  std::uint16_t kind;
+  std::uint16_t flags;  // RowFlags
+};
+static_assert(sizeof(DirectoryRow) == 32);
+
+enum RowFlags : std::uint16_t {
+  kRowDead = 1,     // Replaced, deleted, expired or vanished.
+  kRowExpires = 2,  // Has an expiration: its event must be asked before it is served.
+};
+
+// What a checkpoint writes: rows and deaths up to a point. Immutable; made by freeze().
+struct DirectoryDelta {
+  Sequence first = 0;              // Sequence of rows[0].
+  std::vector<DirectoryRow> rows;  // With kRowDead as of the freeze.
+  std::vector<Sequence> deaths;    // Of rows below `first`, sorted.
+};
+
+class Directory {
+ public:
+  // Opens or creates `path` and believes its first `checkpointed_rows` rows (the manifest's
+  // number).
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Directory>> open(FileSystem& files,
+                                                                       std::string_view path,
+                                                                       Sequence checkpointed_rows);
+  ~Directory();
+
+  [[nodiscard]] Sequence next_sequence() const;
+  // Requires: sequence < next_sequence(). kRowDead is up to date.
+  [[nodiscard]] DirectoryRow row(Sequence sequence) const;
+  [[nodiscard]] bool is_dead(Sequence sequence) const;
+  Sequence append(const DirectoryRow& row);  // Requires: next_sequence() < kSequenceMax.
+  void mark_dead(Sequence sequence);         // Fine on a dead one.
+
+  // Checkpointing: freeze() moves everything in memory to a delta that stays readable through
+  // row(); write() puts it into the file and syncs it (worker thread; touches nothing but the
+  // file); and drop_frozen() ends its life in memory once the manifest that counts it is durable.
+  // At most one delta is frozen at a time; the reference freeze() gives lives until drop_frozen().
+  [[nodiscard]] const DirectoryDelta& freeze();
+  [[nodiscard]] absl::Status write(const DirectoryDelta& delta);
+  void drop_frozen();
+
+  // For the worker between checkpoints: a row of the file, deaths since the last write not in it.
+  // Requires: `sequence` was in a delta that drop_frozen() has seen off.
+  [[nodiscard]] DirectoryRow checkpointed_row(Sequence sequence) const;
+
+ private:
+  Directory();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gyre::storage

@@ -1,0 +1,141 @@
+// EventLog: the append-only file set that is the truth about what a shard has stored.
+//
+// One EventLog belongs to one shard and is touched by no other thread; its LogWriter does the
+// blocking work. Records are written in arrival order and never rewritten; all else is derived from
+// them.
+//
+// Three positions describe how far a record has travelled. At every turn of the loop
+//
+//     durable <= written <= appended
+//
+// where `appended` covers bytes copied into the tail, `written` bytes the kernel has accepted, and
+// `durable` bytes covered by a completed fdatasync. Positions are those of the byte after the
+// record.
+//
+// Space is reserved (fallocate) before it is appended to, so a full disk is noticed before a record
+// is accepted: has_room() turns false, and true again when space returns.
+//
+// The bytes: src/storage/FORMAT.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "gyre/base/bytes.h"
+#include "gyre/base/clock.h"
+#include "gyre/base/random.h"
+#include "gyre/storage/file.h"
+#include "gyre/storage/format.h"
+
+namespace gyre::storage {
+
+enum class Durability : std::uint8_t {
+  kFsync,     // Acknowledge what is durable. Survives power loss.
+  kInterval,  // Acknowledge what is written; sync every second. Survives the process, not the host.
+  kOs,        // Acknowledge what is written; never sync but at shutdown and checkpoints.
+};
+
+struct LogOptions {
+  std::uint64_t segment_bytes =
+      128 * 1024 * 1024;  // A segment is sealed before it would exceed this.
+  std::uint64_t reserve_bytes = 8 * 1024 * 1024;  // Reserved ahead of the end, in steps of this.
+  // Appended and not yet written; then no room. A single record may exceed it.
+  std::uint64_t tail_bytes_max = 16 * 1024 * 1024;
+  Durability durability = Durability::kFsync;
+};
+
+// Clock of a process that runs in real time.
+[[nodiscard]] const Clock& kernel_clock();
+
+struct LogRecord {
+  RecordType type;
+  LogPosition position;  // Of the record; what read() takes.
+  LogPosition end;       // Of the byte after it.
+  std::uint64_t number;  // Counts records of the log from 0, without a gap.
+  ByteSpan payload;
+};
+
+struct LogRecovery {
+  std::uint64_t records = 0;
+  std::uint64_t torn_bytes = 0;  // Cut from the end.
+};
+
+class EventLog {
+ public:
+  // Opens or creates the log in `directory` and replays every record at or after `from` (position
+  // and number of the next record, as a checkpoint noted them; zero and zero: everything). `replay`
+  // sees records in order and may refuse one (a status ends the opening).
+  //
+  // A torn tail is cut and reported. An invalid record with valid ones behind it refuses to open,
+  // with a message that names the file, the offset and the cure (`gyre check --repair`).
+  //
+  // `files`, `clock` and `random` outlive the log. The clock times the syncs of kInterval and the
+  // retries on a full disk.
+  struct Start {
+    LogPosition position;
+    std::uint64_t number = 0;
+  };
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<EventLog>> open(
+      FileSystem& files, std::string_view directory, const LogOptions& options, Random& random,
+      Start from, const std::function<absl::Status(const LogRecord&)>& replay,
+      LogRecovery& recovery, const Clock& clock = kernel_clock());
+  // Without close(): like a crash of the process, nothing more is written.
+  ~EventLog();
+
+  // The largest payload that a record can have: of the options' segment, and 16 MiB at most.
+  [[nodiscard]] std::uint64_t payload_bytes_max() const;
+  // False while the tail is full of unwritten bytes, or while the disk has no space for more (see
+  // is_disk_full), and for what exceeds payload_bytes_max(). `payload_bytes` as for append.
+  [[nodiscard]] bool has_room(std::uint64_t payload_bytes) const;
+  // The last attempt to reserve space failed; retried by the writer about once a second.
+  [[nodiscard]] bool is_disk_full() const;
+
+  // Copies the parts, one after the other, as one record's payload into the tail. Readable at once.
+  // Requires: has_room(sum of the parts).
+  LogPosition append(RecordType type, std::span<const ByteSpan> parts);
+
+  // The payload of the record at `position`; lives until the end of the shard's turn.
+  // Requires: a position that append or replay gave.
+  [[nodiscard]] ByteSpan read(LogPosition position) const;
+
+  [[nodiscard]] LogPosition appended() const;
+  [[nodiscard]] LogPosition written() const;
+  [[nodiscard]] LogPosition durable() const;
+  // What may be acknowledged under the durability chosen: durable() or written().
+  [[nodiscard]] LogPosition acknowledged() const;
+  [[nodiscard]] std::uint64_t next_number() const;
+  [[nodiscard]] std::uint64_t bytes_on_disk() const;
+
+  // Hands everything appended to the writer if it is idle. Once a turn, and once a second while
+  // there are none: it is what times syncs and retries. Does not block.
+  void start_commit();
+  // Takes what the writer has done; true if written() or durable() moved. A failed write or sync
+  // ends the process here with a message: what the kernel dropped cannot be acknowledged later.
+  bool take_completions();
+  // Makes durable() catch up with appended(), whatever the durability, without waiting.
+  void request_sync();
+  // True while the writer works, or has finished work that take_completions has not seen.
+  [[nodiscard]] bool is_commit_in_flight() const;
+
+  // Runs the writer: either in a thread of its own that calls `on_progress` (from that thread)
+  // whenever take_completions has something, or, for simulations, by hand.
+  void start_writer_thread(std::function<void()> on_progress);
+  // Does one thing that a waiting writer would; false if there was nothing. Requires: no thread.
+  bool run_writer_once();
+
+  // Commits and syncs everything, ends the writer and gives back the space reserved. Blocks; for
+  // shutdown. After it the log can only be read.
+  [[nodiscard]] absl::Status close();
+
+ private:
+  EventLog();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gyre::storage

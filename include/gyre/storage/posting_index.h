@@ -1,0 +1,137 @@
+// PostingIndex: the one secondary index. A posting says that an event stands under a term at a
+// time.
+//
+// New postings go to an ordered table in memory. When it is full it is frozen and written by the
+// checkpoint worker as a run: an immutable, sorted, checksummed file, mapped into memory
+// (src/storage/posting_run.h). Every lookup sees the active table, the frozen one and all runs.
+//
+// Within a term, postings are ordered newest first, ties by lowest id: the order in which NIP-01
+// wants events. In memory a posting carries id_prefix for that; in a run the order itself says it.
+// Postings are never removed by marking: the directory knows who is dead.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gyre/storage/directory.h"
+#include "gyre/storage/file.h"
+#include "gyre/storage/format.h"
+#include "gyre/storage/term.h"
+
+namespace gyre::storage {
+
+struct Posting {
+  Term term;
+  std::uint64_t created_at;  // For kExpiry the expiration.
+  std::uint64_t id_prefix;
+  Sequence sequence;
+};
+
+// A term in a window of time, both ends inclusive.
+struct PostingRange {
+  Term term = 0;
+  std::uint64_t since = 0;
+  std::uint64_t until = UINT64_MAX;
+};
+
+class PostingMerge;  // src/storage/posting_merge.h
+
+// Walks one range newest first, over every table and run of the index. Valid until the index's set
+// of runs and tables changes (see PostingIndex::version()): callers that pause seek again. add()
+// does no harm; the walk may or may not come by what was added.
+class PostingCursor {
+ public:
+  PostingCursor();
+  PostingCursor(PostingCursor&&) noexcept;
+  PostingCursor& operator=(PostingCursor&&) noexcept;
+  ~PostingCursor();
+
+  [[nodiscard]] bool is_at_end() const;
+  // Requires: !is_at_end().
+  [[nodiscard]] std::uint64_t created_at() const;
+  [[nodiscard]] Sequence sequence() const;
+  [[nodiscard]] std::uint64_t id_prefix() const;
+  void advance();
+
+ private:
+  friend class PostingIndex;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A place in a range to continue from: strictly behind (created_at, id_prefix, sequence) in the
+// order.
+struct PostingPlace {
+  std::uint64_t created_at;
+  std::uint64_t id_prefix;
+  Sequence sequence;
+};
+
+class PostingIndex {
+ public:
+  struct Options {
+    std::size_t table_postings_max = 1'000'000;  // Then the table should be frozen.
+  };
+
+  // Opens the runs that the manifest names. The directory lends id_prefix for run entries.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<PostingIndex>> open(
+      FileSystem& files, std::string_view folder, const std::vector<std::string>& run_names,
+      const Directory& directory, const Options& options);
+  ~PostingIndex();
+
+  void add(const Posting& posting);
+  [[nodiscard]] bool wants_freeze() const;  // The active table is full.
+
+  // Starts at the newest posting of the range, or behind `place`.
+  [[nodiscard]] PostingCursor find(const PostingRange& range) const;
+  [[nodiscard]] PostingCursor find_behind(const PostingRange& range,
+                                          const PostingPlace& place) const;
+  // The newest posting of the range, without a cursor's cost: for point lookups (id, address).
+  [[nodiscard]] std::optional<PostingPlace> find_newest(const PostingRange& range) const;
+  // Adds to `merge` a source for each table and run that has postings of the range, beginning at
+  // the newest or behind `place` (null: at the newest). Many ranges may share one merge.
+  void add_sources(const PostingRange& range, const PostingPlace* place, PostingMerge& merge) const;
+
+  // How many postings the range has, dead events included. Two positions in each run, not a scan.
+  [[nodiscard]] std::uint64_t count(const PostingRange& range) const;
+  // The same, cheaper: exact for what is rare, to within two blocks of each run for what is not.
+  [[nodiscard]] std::uint64_t estimate(const PostingRange& range) const;
+
+  // Changes whenever cursors become invalid.
+  [[nodiscard]] std::uint64_t version() const;
+
+  // Checkpointing, in step with Directory: freeze() makes the active table immutable (at most one
+  // is frozen); write_run() writes it under `name` and maps the finished file (worker thread:
+  // touches the frozen table and the new run only); install_run() lets the run take the table's
+  // place.
+  void freeze();
+  [[nodiscard]] bool has_frozen() const;
+  [[nodiscard]] absl::Status write_run(std::string_view name);
+  [[nodiscard]] absl::Status install_run(std::string_view name);
+
+  // Merging, between checkpoints: choose_merge() names runs that should become one (none: nothing
+  // to do); write_merged_run() writes that one (worker thread: touches the runs' files and the new
+  // one only); install_merged_run() lets it take their place. The inputs' files may be removed once
+  // the manifest without them is durable.
+  [[nodiscard]] std::vector<std::string> choose_merge() const;
+  [[nodiscard]] absl::Status write_merged_run(const std::vector<std::string>& inputs,
+                                              std::string_view name);
+  void install_merged_run(const std::vector<std::string>& inputs, std::string_view name);
+  [[nodiscard]] std::vector<std::string> run_names() const;
+
+  [[nodiscard]] std::uint64_t table_posting_count() const;
+  [[nodiscard]] std::uint64_t run_posting_count() const;
+  [[nodiscard]] std::uint64_t bytes_on_disk() const;
+
+ private:
+  PostingIndex();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gyre::storage

@@ -1,0 +1,100 @@
+// Scan: a stored query over one shard's store, in slices.
+//
+// Several filters become one stream: newest first, ties by lowest id, every event once. Each filter
+// stops at its own limit, so the stream is the union of what each filter alone would give.
+//
+// A scan sees the events that were stored when it began (sequence < snapshot) and are alive when it
+// comes to them. It may be put aside between slices for as long as one likes; it holds no pointer
+// into the index across them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gyre/base/bytes.h"
+#include "gyre/base/clock.h"
+#include "gyre/nostr/filter.h"
+#include "gyre/storage/directory.h"
+#include "gyre/storage/event_log.h"
+#include "gyre/storage/posting_index.h"
+#include "gyre/storage/term.h"
+
+namespace gyre::storage {
+
+// What a query reads from; all of one shard.
+struct QuerySources {
+  const PostingIndex& postings;
+  const Directory& directory;
+  const EventLog& log;
+  const TermHasher& hasher;
+};
+
+// Reads the packed event of a row. The view lives until the end of the turn.
+[[nodiscard]] nostr::PackedEventView read_event(const QuerySources& sources, Sequence sequence);
+
+// Says no to events that the reader may not see (NIP-42 gating).
+class ReadAccess {
+ public:
+  virtual ~ReadAccess() = default;
+  [[nodiscard]] virtual bool may_read(nostr::PackedEventView event) const = 0;
+};
+
+struct ScanLimits {
+  // For filter i at most limits[i] events; one entry for each filter.
+  std::vector<std::uint64_t> filter_limits;
+  std::uint64_t total_limit = std::numeric_limits<std::uint64_t>::max();
+};
+
+class Scan {
+ public:
+  // `filters` and `access` outlive the scan. `now_s`: events whose expiration is <= now are left
+  // out.
+  Scan(const QuerySources& sources, std::span<const nostr::Filter> filters, ScanLimits limits,
+       const ReadAccess& access, std::int64_t now_s);
+  Scan(Scan&&) noexcept;
+  Scan& operator=(Scan&&) noexcept;
+  ~Scan();
+
+  enum class Step : std::uint8_t { kEvent, kPaused, kFinished };
+  // Finds the next event: its sequence and view (until the end of the turn). kPaused after
+  // `work_budget` candidates have been looked at without coming to an end; the budget counts down.
+  [[nodiscard]] Step next(std::uint64_t& work_budget, Sequence& sequence,
+                          nostr::PackedEventView& event);
+
+  // Candidates looked at so far, for explain and metrics.
+  [[nodiscard]] std::uint64_t candidates() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The driver terms a filter is looked up by: every event that matches stands under one of them.
+struct FilterTerms {
+  enum class Driver : std::uint8_t {
+    kNothing,
+    kIds,
+    kTag,
+    kTagKind,
+    kAuthorKind,
+    kAuthor,
+    kKind,
+    kAll
+  };
+  Driver driver = Driver::kNothing;
+  std::vector<Term> terms;
+};
+
+// The most selective choice by what a filter says alone, without looking at a store; for the live
+// index.
+[[nodiscard]] FilterTerms choose_live_terms(const nostr::Filter& filter, const TermHasher& hasher);
+
+// The most selective choice by what the store holds.
+[[nodiscard]] FilterTerms choose_stored_terms(const nostr::Filter& filter,
+                                              const QuerySources& sources);
+
+}  // namespace gyre::storage

@@ -1,0 +1,116 @@
+// Store: one shard's partition, as decisions: may this event come in, what does it make dead, what
+// is answered. Owns log, directory, postings and checkpoints of the shard.
+//
+// Everything about one author is decided here, on one core, in order of arrival. An accepted event
+// is visible to queries from put() on; it may be acknowledged when `position` is covered by
+// acknowledged().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gyre/base/clock.h"
+#include "gyre/base/random.h"
+#include "gyre/nostr/packed_event.h"
+#include "gyre/storage/data_directory.h"
+#include "gyre/storage/event_log.h"
+#include "gyre/storage/query.h"
+
+namespace gyre::storage {
+
+struct StoreOptions {
+  LogOptions log;
+  PostingIndex::Options postings;
+};
+
+// Why an event does or does not come in.
+enum class Verdict : std::uint8_t {
+  kAccept,
+  kDuplicate,  // The same id is stored.
+  kStale,      // A newer version of its address is stored, or one as old with a lower id.
+  kDeleted,    // Its author (or a gift wrap's recipient) asked for its deletion.
+  kVanished,   // Its author (or a gift wrap's recipient) vanished at or after its created_at.
+  kExpired,    // Its expiration has come.
+  kDiskFull,   // No space; nothing is changed.
+  kBusy,       // No room in the log's tail or the index just now; try again in a later turn.
+  kTooLarge,   // More than a segment of the log can hold.
+};
+
+struct StoreStatistics {
+  std::uint64_t events_alive = 0;
+  std::uint64_t events_total = 0;
+  std::uint64_t log_bytes = 0;
+  std::uint64_t index_bytes = 0;
+  std::uint64_t postings = 0;
+  std::uint64_t runs = 0;
+};
+
+class Store {
+ public:
+  // Opens shard `shard` of `data` and recovers it. `data`, `files`, `clock` outlive the store.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<Store>> open(
+      FileSystem& files, const DataDirectory& data, ShardId shard, const StoreOptions& options,
+      const Clock& clock, Random& random);
+  ~Store();
+
+  // What put() would answer, without looking at the signature; before that is verified.
+  [[nodiscard]] Verdict check(nostr::PackedEventView event) const;
+
+  struct PutResult {
+    Verdict verdict;
+    Sequence sequence;     // kAccept: the event's.
+    LogPosition position;  // kAccept: acknowledge when covered.
+  };
+  // Decides again and stores. Requires: id and signature verified; the kind is not ephemeral.
+  [[nodiscard]] PutResult put(nostr::PackedEventView event);
+
+  // Effects here of a deletion or vanish request whose author lives in another shard (gift wraps to
+  // the author). Nothing to do gives the current acknowledged position. kDiskFull and kBusy as put.
+  [[nodiscard]] PutResult apply_foreign_request(nostr::PackedEventView request);
+  // True for requests that other shards must hear of.
+  [[nodiscard]] static bool has_foreign_effects(nostr::PackedEventView event);
+
+  // Makes events dead whose expiration has come; looks at up to `budget` of those that had one.
+  // True if more are due.
+  bool sweep_expired(std::size_t budget);
+
+  // The end of the log, and how much of it may be acknowledged.
+  [[nodiscard]] LogPosition appended() const;
+  [[nodiscard]] LogPosition acknowledged() const;
+  [[nodiscard]] QuerySources sources() const;
+  [[nodiscard]] const TermHasher& hasher() const;
+
+  // Once a turn: takes completions of writer and checkpoints, hands over the next commit. True if
+  // acknowledged() moved.
+  bool work();
+
+  // As EventLog: threads of its own that call `on_progress`, or by hand.
+  void start_threads(std::function<void()> on_progress);
+  bool run_background_once();
+  // True while writer or checkpoints are under way: on_progress will be called, and work() will
+  // have something to take. Whoever was told kBusy while it is false may try again at once.
+  [[nodiscard]] bool is_working() const;
+
+  [[nodiscard]] StoreStatistics statistics() const;
+  [[nodiscard]] const LogRecovery& recovery() const;
+
+  // Commits, syncs, checkpoints and ends the threads. Blocks; for shutdown.
+  [[nodiscard]] absl::Status close();
+
+ private:
+  Store();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The shard that owns an event's author.
+[[nodiscard]] ShardId owner_shard(const Bytes32& pubkey, const std::array<std::uint8_t, 16>& key,
+                                  std::uint32_t shard_count);
+
+}  // namespace gyre::storage

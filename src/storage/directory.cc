@@ -1,0 +1,312 @@
+#include "gyre/storage/directory.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "gyre/base/assert.h"
+#include "gyre/base/ids.h"
+#include "storage/corruption.h"
+#include "storage/directory_format.h"
+
+namespace gyre::storage {
+namespace {
+
+using Deaths = absl::flat_hash_map<Sequence, std::uint16_t>;  // To the row's flags, kRowDead set.
+
+// A mapping is made with as much room as it has rows, so that few checkpoints need a new one.
+constexpr std::uint64_t kMappedBytesMin = 16 * kMiB;
+// The file grows in steps, so that few checkpoints change its length.
+constexpr std::uint64_t kGrowthBytes = 2 * kMiB;
+constexpr std::size_t kRowsPerWrite = 4096;
+
+std::string_view parent_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+absl::StatusOr<std::unique_ptr<File>> create_file(FileSystem& files, std::string_view path) {
+  auto created = files.open(path, FileSystem::OpenMode::kCreateNew);
+  if (!created.ok()) return created.status();
+  if (absl::Status status = files.sync_directory(parent_of(path)); !status.ok()) return status;
+  return created;
+}
+
+absl::Status write_header(File& file) {
+  const DirectoryHeaderBytes header = directory_header();
+  const ByteSpan part = header;
+  if (absl::Status status = file.write_at(0, {&part, 1}); !status.ok()) return status;
+  return file.sync_data();
+}
+
+// A mapping of the file, and the File that it lives with.
+struct Reader {
+  std::unique_ptr<File> file;
+  const std::uint8_t* bytes = nullptr;
+  std::uint64_t mapped_bytes = 0;
+};
+
+absl::StatusOr<Reader> open_reader(FileSystem& files, std::string_view path,
+                                   std::uint64_t file_bytes) {
+  Reader reader;
+  auto file = files.open(path, FileSystem::OpenMode::kRead);
+  if (!file.ok()) return file.status();
+  reader.file = *std::move(file);
+  reader.mapped_bytes = std::max(kMappedBytesMin, 2 * file_bytes);
+  const auto bytes = reader.file->map(reader.mapped_bytes);
+  if (!bytes.ok()) return bytes.status();
+  reader.bytes = *bytes;
+  return reader;
+}
+
+bool has_valid_header(const File& file) {
+  DirectoryHeaderBytes header;
+  return file.read_at(0, header).ok() && header == directory_header();
+}
+
+}  // namespace
+
+struct Directory::Impl {
+  [[nodiscard]] Sequence active_first() const {
+    return checkpointed_rows + static_cast<Sequence>(frozen.rows.size());
+  }
+  // The flags of a row outside `active` whose death is not in its own flags yet; null if there is
+  // none such.
+  [[nodiscard]] const std::uint16_t* flags_of_death(Sequence sequence) const;
+  [[nodiscard]] DirectoryRow file_row(Sequence sequence) const;
+  [[nodiscard]] DirectoryRow row_as_written(Sequence sequence) const;
+  [[nodiscard]] absl::Status reserve(std::uint64_t end);
+  [[nodiscard]] absl::Status write_rows(const DirectoryDelta& delta);
+  [[nodiscard]] absl::Status prepare_reading(const DirectoryDelta& delta);
+  [[nodiscard]] absl::Status write_death(Sequence sequence);
+
+  FileSystem* files = nullptr;
+  std::string path;
+  Reader reader;
+
+  // The worker's. A reader of more room waits here until drop_frozen().
+  std::unique_ptr<File> file;
+  std::uint64_t file_bytes = 0;
+  Reader next_reader;
+
+  Sequence checkpointed_rows = 0;
+  bool has_frozen = false;
+  DirectoryDelta frozen;
+  Deaths frozen_deaths;  // frozen.deaths, with flags.
+  std::vector<DirectoryRow> active;
+  Deaths active_deaths;  // Since the freeze, of rows before `active`.
+};
+
+Directory::Directory() : impl_(std::make_unique<Impl>()) {}
+Directory::~Directory() = default;
+
+absl::StatusOr<std::unique_ptr<Directory>> Directory::open(FileSystem& files, std::string_view path,
+                                                           Sequence checkpointed_rows) {
+  const std::string text_path(path);
+  const bool is_new = !files.exists(path);
+  if (is_new && checkpointed_rows != 0) {
+    return absl::DataLossError(absl::StrCat(text_path, ": missing; ", kRebuildCure));
+  }
+  auto file =
+      is_new ? create_file(files, path) : files.open(path, FileSystem::OpenMode::kReadWrite);
+  if (!file.ok()) return file.status();
+  if (!has_valid_header(**file)) {
+    // A crash just after creation leaves no header, and nothing that could be lost.
+    if (checkpointed_rows != 0) {
+      return absl::DataLossError(
+          absl::StrCat(text_path, ": not a directory file of this version; ", kRebuildCure));
+    }
+    if (absl::Status status = write_header(**file); !status.ok()) return status;
+  }
+  const auto size = (*file)->size();
+  if (!size.ok()) return size.status();
+  if (checkpointed_rows != 0 && *size < directory_row_offset(checkpointed_rows)) {
+    return absl::DataLossError(absl::StrCat(text_path, ": holds fewer than the ", checkpointed_rows,
+                                            " rows of the last checkpoint; ", kRebuildCure));
+  }
+  auto reader = open_reader(files, path, *size);
+  if (!reader.ok()) return reader.status();
+  reader->file->read_ahead(0, directory_row_offset(checkpointed_rows));
+
+  std::unique_ptr<Directory> directory(new Directory);
+  Impl& impl = *directory->impl_;
+  impl.files = &files;
+  impl.path = path;
+  impl.file = *std::move(file);
+  impl.reader = *std::move(reader);
+  impl.file_bytes = *size;
+  impl.checkpointed_rows = checkpointed_rows;
+  return directory;
+}
+
+Sequence Directory::next_sequence() const {
+  return impl_->active_first() + static_cast<Sequence>(impl_->active.size());
+}
+
+DirectoryRow Directory::row(Sequence sequence) const {
+  const Impl& impl = *impl_;
+  const Sequence active_first = impl.active_first();
+  if (sequence >= active_first) {
+    GYRE_ASSERT_CMP(sequence - active_first, <, impl.active.size());
+    return impl.active[sequence - active_first];
+  }
+  if (sequence < impl.checkpointed_rows) return impl.file_row(sequence);
+  DirectoryRow row = impl.frozen.rows[sequence - impl.checkpointed_rows];
+  if (const std::uint16_t* flags = impl.flags_of_death(sequence)) row.flags = *flags;
+  return row;
+}
+
+bool Directory::is_dead(Sequence sequence) const { return (row(sequence).flags & kRowDead) != 0; }
+
+Sequence Directory::append(const DirectoryRow& row) {
+  const Sequence sequence = next_sequence();
+  GYRE_ASSERT_CMP(sequence, <, kSequenceMax);
+  GYRE_ASSERT((row.flags & ~kRowFlagsMask) == 0);
+  impl_->active.push_back(row);
+  return sequence;
+}
+
+void Directory::mark_dead(Sequence sequence) {
+  Impl& impl = *impl_;
+  GYRE_ASSERT_CMP(sequence, <, next_sequence());
+  const Sequence active_first = impl.active_first();
+  if (sequence >= active_first) {
+    impl.active[sequence - active_first].flags |= kRowDead;
+    return;
+  }
+  const std::uint16_t flags = row(sequence).flags;
+  if ((flags & kRowDead) != 0) return;
+  impl.active_deaths.emplace(sequence, static_cast<std::uint16_t>(flags | kRowDead));
+}
+
+const DirectoryDelta& Directory::freeze() {
+  Impl& impl = *impl_;
+  GYRE_ASSERT(!impl.has_frozen);
+  impl.has_frozen = true;
+  impl.frozen.first = impl.checkpointed_rows;
+  impl.frozen.rows = std::exchange(impl.active, {});
+  impl.active.reserve(impl.frozen.rows.size());
+  impl.frozen_deaths = std::exchange(impl.active_deaths, {});
+  impl.frozen.deaths.clear();
+  impl.frozen.deaths.reserve(impl.frozen_deaths.size());
+  for (const auto& [sequence, flags] : impl.frozen_deaths) impl.frozen.deaths.push_back(sequence);
+  std::sort(impl.frozen.deaths.begin(), impl.frozen.deaths.end());
+  return impl.frozen;
+}
+
+// Runs in the worker's thread while the shard reads. No byte that is written here is read by the
+// shard at that time:
+// - the new rows lie at or above checkpointed_rows, where the shard reads memory until
+// drop_frozen();
+// - of an old row only the two bytes of its flags are rewritten, and while the death is in
+//   frozen_deaths the shard takes the flags from there and leaves those in the mapping alone.
+// What it keeps for itself (file_bytes, next_reader) the shard does not look at before
+// drop_frozen(), and the message that brings the result to the shard orders all this before that.
+absl::Status Directory::write(const DirectoryDelta& delta) {
+  Impl& impl = *impl_;
+  const auto end = delta.first + static_cast<Sequence>(delta.rows.size());
+  if (absl::Status status = impl.reserve(directory_row_offset(end)); !status.ok()) return status;
+  if (absl::Status status = impl.write_rows(delta); !status.ok()) return status;
+  for (const Sequence sequence : delta.deaths) {
+    GYRE_ASSERT_CMP(sequence, <, delta.first);
+    if (absl::Status status = impl.write_death(sequence); !status.ok()) return status;
+  }
+  if (absl::Status status = impl.file->sync_data(); !status.ok()) return status;
+  return impl.prepare_reading(delta);
+}
+
+void Directory::drop_frozen() {
+  Impl& impl = *impl_;
+  GYRE_ASSERT(impl.has_frozen);
+  if (impl.next_reader.file != nullptr) impl.reader = std::exchange(impl.next_reader, {});
+  GYRE_ASSERT_CMP(directory_row_offset(impl.active_first()), <=, impl.reader.mapped_bytes);
+  impl.checkpointed_rows = impl.active_first();
+  impl.frozen = {};
+  impl.frozen_deaths = {};
+  impl.has_frozen = false;
+}
+
+DirectoryRow Directory::checkpointed_row(Sequence sequence) const {
+  return impl_->row_as_written(sequence);
+}
+
+const std::uint16_t* Directory::Impl::flags_of_death(Sequence sequence) const {
+  for (const Deaths* deaths : {&active_deaths, &frozen_deaths}) {
+    if (deaths->empty()) continue;
+    const auto found = deaths->find(sequence);
+    if (found != deaths->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+DirectoryRow Directory::Impl::file_row(Sequence sequence) const {
+  const std::uint16_t* const flags = flags_of_death(sequence);
+  if (flags == nullptr) return row_as_written(sequence);
+  // The worker may be writing the flags, and the check in them: see write().
+  DirectoryRow row;
+  std::memcpy(static_cast<void*>(&row), reader.bytes + directory_row_offset(sequence),
+              offsetof(DirectoryRow, flags));
+  row.flags = *flags;
+  return row;
+}
+
+DirectoryRow Directory::Impl::row_as_written(Sequence sequence) const {
+  DirectoryRow row;
+  std::memcpy(&row, reader.bytes + directory_row_offset(sequence), sizeof row);
+  if (!open_directory_row(row)) stop_for_corruption(path, "a directory row fails its check");
+  return row;
+}
+
+absl::Status Directory::Impl::reserve(std::uint64_t end) {
+  if (end <= file_bytes) return absl::OkStatus();
+  const std::uint64_t bytes = (end - file_bytes + kGrowthBytes - 1) / kGrowthBytes * kGrowthBytes;
+  if (absl::Status status = file->allocate(file_bytes, bytes); !status.ok()) return status;
+  file_bytes += bytes;
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Impl::write_rows(const DirectoryDelta& delta) {
+  std::vector<DirectoryRow> sealed;
+  for (std::size_t begin = 0; begin < delta.rows.size(); begin += sealed.size()) {
+    const std::size_t count = std::min(kRowsPerWrite, delta.rows.size() - begin);
+    const auto first = delta.rows.begin() + static_cast<std::ptrdiff_t>(begin);
+    sealed.assign(first, first + static_cast<std::ptrdiff_t>(count));
+    for (DirectoryRow& row : sealed) seal_directory_row(row);
+    const ByteSpan part(reinterpret_cast<const std::uint8_t*>(sealed.data()),
+                        count * sizeof(DirectoryRow));
+    const auto sequence = delta.first + static_cast<Sequence>(begin);
+    const absl::Status status = file->write_at(directory_row_offset(sequence), {&part, 1});
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// So that the shard meets no page fault in the new rows.
+absl::Status Directory::Impl::prepare_reading(const DirectoryDelta& delta) {
+  const std::uint64_t begin = directory_row_offset(delta.first);
+  const std::uint64_t bytes = delta.rows.size() * sizeof(DirectoryRow);
+  if (begin + bytes <= reader.mapped_bytes) {
+    reader.file->populate(begin, bytes);
+    return absl::OkStatus();
+  }
+  auto opened = open_reader(*files, path, begin + bytes);
+  if (!opened.ok()) return opened.status();
+  opened->file->populate(0, begin + bytes);
+  next_reader = *std::move(opened);
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Impl::write_death(Sequence sequence) {
+  // The worker alone writes the file, so it may read through the mapping what it likes.
+  DirectoryRow row = row_as_written(sequence);
+  row.flags |= kRowDead;
+  seal_directory_row(row);
+  const ByteSpan part(reinterpret_cast<const std::uint8_t*>(&row.flags), sizeof row.flags);
+  return file->write_at(directory_row_offset(sequence) + offsetof(DirectoryRow, flags), {&part, 1});
+}
+
+}  // namespace gyre::storage

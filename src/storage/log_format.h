@@ -1,0 +1,85 @@
+// The bytes of a log segment: encoding and decoding of its header and of record headers.
+// FORMAT.md shows them as a picture.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "gyre/base/bytes.h"
+#include "gyre/storage/format.h"
+#include "storage/crc32c.h"
+#include "storage/little_endian.h"
+
+namespace gyre::storage {
+
+inline constexpr std::uint32_t kLogVersion = 1;
+inline constexpr std::uint32_t kSegmentHeaderBytes = 64;
+inline constexpr std::uint32_t kRecordHeaderBytes = 16;
+inline constexpr std::uint32_t kRecordAlignment = 8;
+inline constexpr std::uint32_t kPayloadBytesMax = (1u << 24) - 1;
+inline constexpr std::uint32_t kFirstSegment = 1;
+
+struct SegmentHeader {
+  std::uint32_t number = 0;
+  std::uint64_t id = 0;            // Random; seeds the checksums of the segment's records.
+  std::uint64_t first_record = 0;  // Number of the first record, there or to come.
+};
+
+using SegmentHeaderBytes = std::array<std::uint8_t, kSegmentHeaderBytes>;
+[[nodiscard]] SegmentHeaderBytes encode_segment_header(const SegmentHeader& header);
+// The message says what is wrong, without the file's name.
+[[nodiscard]] absl::StatusOr<SegmentHeader> decode_segment_header(const SegmentHeaderBytes& bytes);
+
+// No RecordType: the end of a clean shutdown, which says that all before it was durable. Not
+// counted, not replayed; its index is that of the record that follows.
+inline constexpr std::uint8_t kMarkType = 0xff;
+
+struct RecordHeader {
+  std::uint32_t crc = 0;  // Of everything behind it, padding included.
+  std::uint32_t payload_bytes = 0;
+  std::uint8_t type = 0;    // 0 is no record: space that was reserved and not written.
+  std::uint32_t index = 0;  // Counts the segment's records from 0.
+  // How far the segment was durable when the record was made: bytes below this cannot be missing
+  // because of a power failure that the record survived.
+  std::uint32_t synced = 0;
+};
+
+// What a record takes in the file.
+[[nodiscard]] constexpr std::uint64_t record_bytes(std::uint64_t payload_bytes) {
+  return (kRecordHeaderBytes + payload_bytes + kRecordAlignment - 1) &
+         ~std::uint64_t{kRecordAlignment - 1};
+}
+
+[[nodiscard]] inline RecordHeader decode_record_header(const std::uint8_t* at) {
+  const std::uint32_t length_and_type = load_u32(at + 4);
+  return {load_u32(at), length_and_type & kPayloadBytesMax,
+          static_cast<std::uint8_t>(length_and_type >> 24), load_u32(at + 8), load_u32(at + 12)};
+}
+
+// All but the checksum, which seal_record() puts in when the payload stands behind it.
+inline void encode_record_header(std::uint8_t* at, const RecordHeader& header) {
+  store_u32(at + 4, header.payload_bytes | std::uint32_t{header.type} << 24);
+  store_u32(at + 8, header.index);
+  store_u32(at + 12, header.synced);
+}
+
+// Where the checksums of a segment's records start from. Records of another segment that stand in
+// reused space never validate.
+[[nodiscard]] inline std::uint32_t record_seed(std::uint64_t segment_id) {
+  std::uint8_t bytes[8];
+  store_u64(bytes, segment_id);
+  return crc32c(0, bytes);
+}
+
+// `bytes`: record_bytes() of the record at `at`.
+[[nodiscard]] inline std::uint32_t record_crc(std::uint32_t seed, const std::uint8_t* at,
+                                              std::uint64_t bytes) {
+  return crc32c(seed, {at + 4, bytes - 4});
+}
+
+inline void seal_record(std::uint32_t seed, std::uint8_t* at, std::uint64_t bytes) {
+  store_u32(at, record_crc(seed, at, bytes));
+}
+
+}  // namespace gyre::storage

@@ -1,0 +1,109 @@
+#include "gyre/storage/manifest.h"
+
+#include <array>
+#include <cstring>
+
+#include "gyre/base/assert.h"
+#include "storage/concat.h"
+#include "storage/crc32c.h"
+#include "storage/little_endian.h"
+
+namespace gyre::storage {
+namespace {
+
+constexpr std::string_view kMagic("GYREMAN\0", 8);
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeadBytes = 56;
+constexpr std::size_t kCrcBytes = 4;
+constexpr std::size_t kNameBytesMax = 255;  // Of a file name, by Linux.
+
+void append_u16(std::string& out, std::uint16_t value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+void append_u32(std::string& out, std::uint32_t value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+void append_u64(std::string& out, std::uint64_t value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+bool is_file_name(std::string_view name) {
+  return !name.empty() && name.size() <= kNameBytesMax && name != "." && name != ".." &&
+         name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+std::string encode(const Manifest& manifest) {
+  std::string out(kMagic);
+  append_u32(out, kVersion);
+  append_u32(out, static_cast<std::uint32_t>(manifest.runs.size()));
+  append_u64(out, manifest.log_position.value);
+  append_u64(out, manifest.log_record_number);
+  append_u64(out, manifest.events_alive);
+  append_u32(out, manifest.directory_rows);
+  append_u32(out, manifest.next_run_number);
+  append_u64(out, 0);
+  GYRE_ASSERT_CMP(out.size(), ==, kHeadBytes);
+  for (const std::string& run : manifest.runs) {
+    GYRE_ASSERT(is_file_name(run));
+    append_u16(out, static_cast<std::uint16_t>(run.size()));
+    out += run;
+  }
+  append_u32(out, crc32c(0, as_bytes(out)));
+  return out;
+}
+
+// False if the names do not fill `bytes` exactly.
+bool decode_runs(ByteSpan bytes, std::uint32_t count, std::vector<std::string>& runs) {
+  for (; count != 0; --count) {
+    if (bytes.size() < sizeof(std::uint16_t)) return false;
+    const std::size_t size = load_u16(bytes.data());
+    bytes = bytes.subspan(sizeof(std::uint16_t));
+    if (bytes.size() < size) return false;
+    const std::string_view name = as_text(bytes.first(size));
+    if (!is_file_name(name)) return false;
+    runs.emplace_back(name);
+    bytes = bytes.subspan(size);
+  }
+  return bytes.empty();
+}
+
+absl::Status damaged(std::string_view path, std::string_view what) {
+  return absl::DataLossError(
+      concat(path, " ", what, "; `gyre check --repair` makes the index again from the log"));
+}
+
+}  // namespace
+
+absl::StatusOr<Manifest> read_manifest(FileSystem& files, std::string_view path) {
+  const auto content = read_file(files, path);
+  if (!content.ok()) return content.status();
+  const ByteSpan bytes = as_bytes(*content);
+  if (bytes.size() < kHeadBytes + kCrcBytes) return damaged(path, "is too short");
+  if (content->compare(0, kMagic.size(), kMagic) != 0) return damaged(path, "is no manifest");
+  // Before the checksum: a later version may keep that elsewhere.
+  if (const std::uint32_t version = load_u32(&bytes[8]); version != kVersion) {
+    return absl::DataLossError(
+        concat(path, " has format ", version, ", and this gyre knows format ", kVersion, " only"));
+  }
+  const std::size_t crc_offset = bytes.size() - kCrcBytes;
+  if (load_u32(&bytes[crc_offset]) != crc32c(0, bytes.first(crc_offset))) {
+    return damaged(path, "fails its checksum");
+  }
+  Manifest manifest;
+  manifest.log_position.value = load_u64(&bytes[16]);
+  manifest.log_record_number = load_u64(&bytes[24]);
+  manifest.events_alive = load_u64(&bytes[32]);
+  manifest.directory_rows = load_u32(&bytes[40]);
+  manifest.next_run_number = load_u32(&bytes[44]);
+  const ByteSpan names = bytes.subspan(kHeadBytes, crc_offset - kHeadBytes);
+  if (!decode_runs(names, load_u32(&bytes[12]), manifest.runs)) {
+    return damaged(path, "names its runs wrongly");
+  }
+  return manifest;
+}
+
+absl::Status write_manifest(FileSystem& files, std::string_view path, const Manifest& manifest) {
+  return write_file_atomically(files, path, encode(manifest));
+}
+
+}  // namespace gyre::storage

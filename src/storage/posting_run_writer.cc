@@ -1,0 +1,117 @@
+#include "storage/posting_run_writer.h"
+
+#include <utility>
+
+#include "gyre/base/assert.h"
+#include "gyre/base/ids.h"
+#include "storage/crc32c.h"
+
+namespace gyre::storage {
+namespace {
+
+constexpr std::size_t kWriteBytes = 256 * kKiB;
+
+template <typename T>
+ByteSpan bytes_of(const T& value) {
+  static_assert(std::has_unique_object_representations_v<T>, "padding would reach the disk");
+  return {reinterpret_cast<const std::uint8_t*>(&value), sizeof value};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PostingRunWriter>> PostingRunWriter::create(
+    FileSystem& files, std::string_view folder, std::string_view name,
+    std::uint64_t term_count_max) {
+  const std::string path = std::string(folder) + "/" + std::string(name);
+  if (files.exists(path)) {
+    if (absl::Status status = files.remove(path); !status.ok()) return status;
+  }
+  auto file = files.open(path, FileSystem::OpenMode::kCreateNew);
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<PostingRunWriter>(
+      new PostingRunWriter(files, folder, *std::move(file), term_count_max));
+}
+
+PostingRunWriter::PostingRunWriter(FileSystem& files, std::string_view folder,
+                                   std::unique_ptr<File> file, std::uint64_t term_count_max)
+    : files_(files), folder_(folder), file_(std::move(file)), fence_(term_count_max) {
+  unwritten_.reserve(kWriteBytes + kRunBlockBytesMax);
+  write(bytes_of(kRunHeader));
+}
+
+void PostingRunWriter::add(Term term, std::uint64_t created_at, Sequence sequence) {
+  const bool is_first = posting_count_ == 0;
+  GYRE_ASSERT(is_first || term > last_.term ||
+              (term == last_.term && created_at <= last_.created_at));
+  if (is_first || term != last_.term) {
+    ++term_count_;
+    fence_.add(term);
+  }
+  last_ = {term, created_at, sequence};
+  if (!block_.try_add(last_)) {
+    end_block();
+    const bool is_added = block_.try_add(last_);
+    GYRE_ASSERT(is_added);
+  }
+  ++posting_count_;
+}
+
+absl::Status PostingRunWriter::finish() {
+  write_tail();
+  flush();
+  if (status_.ok()) status_ = file_->sync_data();
+  if (status_.ok()) status_ = files_.sync_directory(folder_);
+  return status_;
+}
+
+void PostingRunWriter::end_block() {
+  if (block_.is_empty()) return;
+  const RunPosting& first = block_.postings().front();
+  RunBlock entry = {
+      first.term, first.created_at, written_bytes_, posting_count_ - block_.postings().size(), 0,
+      0};
+  block_bytes_.clear();
+  block_.finish(block_bytes_);
+  entry.bytes = static_cast<std::uint32_t>(block_bytes_.size());
+  entry.crc = crc32c(0, block_bytes_);
+  index_.push_back(entry);
+  write(block_bytes_);
+}
+
+void PostingRunWriter::write_tail() {
+  end_block();
+  RunFooter footer = {};
+  footer.posting_count = posting_count_;
+  footer.term_count = term_count_;
+  footer.block_count = index_.size();
+  footer.blocks_end = written_bytes_;
+  const std::uint8_t zeros[kRunFenceAlignment] = {};
+  write({zeros, (kRunFenceAlignment - written_bytes_ % kRunFenceAlignment) % kRunFenceAlignment});
+  footer.fence_offset = written_bytes_;
+  footer.fence_bytes = fence_.bytes().size();
+  footer.fence_crc = crc32c(0, fence_.bytes());
+  write(fence_.bytes());
+  footer.index_offset = written_bytes_;
+  const ByteSpan index(reinterpret_cast<const std::uint8_t*>(index_.data()),
+                       index_.size() * sizeof(RunBlock));
+  footer.index_crc = crc32c(0, index);
+  write(index);
+  footer.magic = kRunMagic;
+  footer.version = kRunVersion;
+  footer.crc = crc32c(0, bytes_of(footer).first(offsetof(RunFooter, crc)));
+  write(bytes_of(footer));
+}
+
+void PostingRunWriter::write(ByteSpan bytes) {
+  unwritten_.insert(unwritten_.end(), bytes.begin(), bytes.end());
+  written_bytes_ += bytes.size();
+  if (unwritten_.size() >= kWriteBytes) flush();
+}
+
+void PostingRunWriter::flush() {
+  const ByteSpan part(unwritten_);
+  if (status_.ok()) status_ = file_->write_at(written_bytes_ - part.size(), {&part, 1});
+  unwritten_.clear();
+}
+
+}  // namespace gyre::storage

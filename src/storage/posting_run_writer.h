@@ -1,0 +1,60 @@
+// PostingRunWriter: writes one run file, posting by posting, in order.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gyre/storage/file.h"
+#include "gyre/storage/format.h"
+#include "storage/posting_block.h"
+#include "storage/posting_run_format.h"
+#include "storage/term_fence.h"
+
+namespace gyre::storage {
+
+class PostingRunWriter {
+ public:
+  // Makes `folder`/`name` anew; an unfinished file of that name, left by a crash, is replaced.
+  // `term_count_max` bounds the distinct terms to come; the fence is sized by it.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<PostingRunWriter>> create(
+      FileSystem& files, std::string_view folder, std::string_view name,
+      std::uint64_t term_count_max);
+
+  // Requires: terms ascending, created_at descending within a term, ties by id prefix. A failed
+  // write is kept and told by finish().
+  void add(Term term, std::uint64_t created_at, Sequence sequence);
+
+  // Writes what is left, syncs the file and its name.
+  [[nodiscard]] absl::Status finish();
+
+ private:
+  PostingRunWriter(FileSystem& files, std::string_view folder, std::unique_ptr<File> file,
+                   std::uint64_t term_count_max);
+
+  void end_block();
+  void write(ByteSpan bytes);
+  void flush();
+  void write_tail();
+
+  FileSystem& files_;
+  const std::string folder_;
+  const std::unique_ptr<File> file_;
+  absl::Status status_;
+  TermFenceBuilder fence_;
+  std::vector<RunBlock> index_;
+
+  PostingBlockBuilder block_;
+  std::vector<std::uint8_t> block_bytes_;  // Scratch.
+  std::vector<std::uint8_t> unwritten_;
+  std::uint64_t written_bytes_ = 0;  // With those in unwritten_.
+
+  std::uint64_t posting_count_ = 0;
+  std::uint64_t term_count_ = 0;
+  RunPosting last_{};
+};
+
+}  // namespace gyre::storage

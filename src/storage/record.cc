@@ -1,0 +1,81 @@
+#include "storage/record.h"
+
+#include <cstring>
+
+#include "gyre/base/assert.h"
+
+namespace gyre::storage {
+namespace {
+
+constexpr std::size_t kHeadBytes = 8;  // Two u32.
+
+std::uint32_t read_u32(const std::uint8_t* bytes) {
+  std::uint32_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+std::size_t padded_list_bytes(std::uint32_t count) {
+  return (std::size_t{count} * sizeof(Sequence) + 7) & ~std::size_t{7};
+}
+
+void append_u32(std::vector<std::uint8_t>& out, std::uint32_t value) {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&value);
+  out.insert(out.end(), bytes, bytes + sizeof value);
+}
+
+std::vector<Sequence> read_sequences(const std::uint8_t* bytes, std::uint32_t count) {
+  std::vector<Sequence> sequences(count);
+  if (count != 0) std::memcpy(sequences.data(), bytes, std::size_t{count} * sizeof(Sequence));
+  return sequences;
+}
+
+}  // namespace
+
+std::array<ByteSpan, 2> encode_event_record(std::span<const Sequence> retired,
+                                            nostr::PackedEventView event, EventRecordHead& head) {
+  const auto count = static_cast<std::uint32_t>(retired.size());
+  head.assign(kHeadBytes + padded_list_bytes(count), 0);
+  std::memcpy(head.data(), &count, sizeof count);
+  if (count != 0) std::memcpy(head.data() + kHeadBytes, retired.data(), retired.size_bytes());
+  return {ByteSpan(head), event.bytes()};
+}
+
+std::optional<EventRecord> decode_event_record(ByteSpan payload) {
+  if (payload.size() < kHeadBytes) return std::nullopt;
+  const std::uint32_t count = read_u32(payload.data());
+  const std::size_t event_offset = kHeadBytes + padded_list_bytes(count);
+  if (payload.size() < event_offset) return std::nullopt;
+  const auto event = nostr::PackedEventView::check(payload.subspan(event_offset));
+  if (!event) return std::nullopt;
+  return EventRecord{read_sequences(payload.data() + kHeadBytes, count), *event};
+}
+
+nostr::PackedEventView event_of_record(ByteSpan payload) {
+  GYRE_ASSERT_CMP(payload.size(), >=, kHeadBytes);
+  const std::size_t event_offset = kHeadBytes + padded_list_bytes(read_u32(payload.data()));
+  GYRE_ASSERT_CMP(event_offset, <, payload.size());
+  return nostr::PackedEventView(payload.data() + event_offset);
+}
+
+std::vector<std::uint8_t> encode_retire_record(const RetireRecord& record) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(kHeadBytes + record.retired.size() * sizeof(Sequence));
+  append_u32(bytes, static_cast<std::uint32_t>(record.reason));
+  append_u32(bytes, static_cast<std::uint32_t>(record.retired.size()));
+  for (const Sequence sequence : record.retired) append_u32(bytes, sequence);
+  return bytes;
+}
+
+std::optional<RetireRecord> decode_retire_record(ByteSpan payload) {
+  if (payload.size() < kHeadBytes) return std::nullopt;
+  const std::uint32_t reason = read_u32(payload.data());
+  const std::uint32_t count = read_u32(payload.data() + 4);
+  if (reason < 1 || reason > static_cast<std::uint32_t>(RetireReason::kOperator))
+    return std::nullopt;
+  if (payload.size() != kHeadBytes + std::size_t{count} * sizeof(Sequence)) return std::nullopt;
+  return RetireRecord{static_cast<RetireReason>(reason),
+                      read_sequences(payload.data() + kHeadBytes, count)};
+}
+
+}  // namespace gyre::storage

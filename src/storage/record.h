@@ -1,0 +1,42 @@
+// The payloads of log records (storage/FORMAT.md, section Records), encoded and decoded.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gyre/base/bytes.h"
+#include "gyre/nostr/packed_event.h"
+#include "gyre/storage/format.h"
+
+namespace gyre::storage {
+
+// kEvent and kForeignRequest: an event and what it makes dead.
+//
+//     u32 retired_count | u32 0 | u32 retired[retired_count], padded to 8 | packed event
+struct EventRecord {
+  std::vector<Sequence> retired;
+  nostr::PackedEventView event;  // Points into the payload.
+};
+
+// The parts to append, in order. They point into `head` and `event`; `head` is the caller's
+// scratch.
+using EventRecordHead = std::vector<std::uint8_t>;
+[[nodiscard]] std::array<ByteSpan, 2> encode_event_record(std::span<const Sequence> retired,
+                                                          nostr::PackedEventView event,
+                                                          EventRecordHead& head);
+// Nothing if the payload is malformed.
+[[nodiscard]] std::optional<EventRecord> decode_event_record(ByteSpan payload);
+// The event of a record that was checked when it was written or replayed: no checks but asserts.
+[[nodiscard]] nostr::PackedEventView event_of_record(ByteSpan payload);
+
+// kRetire: u32 reason | u32 count | u32 retired[count]
+struct RetireRecord {
+  RetireReason reason;
+  std::vector<Sequence> retired;
+};
+[[nodiscard]] std::vector<std::uint8_t> encode_retire_record(const RetireRecord& record);
+[[nodiscard]] std::optional<RetireRecord> decode_retire_record(ByteSpan payload);
+
+}  // namespace gyre::storage

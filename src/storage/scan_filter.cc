@@ -1,0 +1,53 @@
+#include "storage/scan_filter.h"
+
+#include <algorithm>
+
+#include "gyre/base/assert.h"
+
+namespace gyre::storage {
+namespace {
+
+bool implies_author(FilterTerms::Driver driver) {
+  return driver == FilterTerms::Driver::kAuthor || driver == FilterTerms::Driver::kAuthorKind;
+}
+
+}  // namespace
+
+ScanFilter::ScanFilter(const nostr::Filter& filter, std::uint64_t limit)
+    : filter_(&filter), remaining_(limit) {
+  if (filter.matches_nothing || !window_of(filter, since_, until_)) remaining_ = 0;
+}
+
+void ScanFilter::plan(const QuerySources& sources) {
+  GYRE_ASSERT(!is_planned_);
+  is_planned_ = true;
+  plan_ = plan_scan(*filter_, sources, remaining_);
+  is_in_trial_ = plan_.trial.driver != FilterTerms::Driver::kNothing;
+  if (!filter_->has_authors() || (implies_author(plan_.terms.driver) && !is_in_trial_)) return;
+  author_hashes_.reserve(filter_->authors.size());
+  for (const Bytes32& author : filter_->authors) {
+    author_hashes_.push_back(static_cast<std::uint32_t>(sources.hasher.author(author)));
+  }
+  std::sort(author_hashes_.begin(), author_hashes_.end());
+}
+
+PostingRange ScanFilter::next_range() {
+  GYRE_ASSERT(has_unopened_terms());
+  return {terms()[opened_++], since_, until_};
+}
+
+bool ScanFilter::end_trial_after_candidate() {
+  if (!is_in_trial_ || --plan_.trial_candidates > 0) return false;
+  is_in_trial_ = false;
+  opened_ = 0;
+  return true;
+}
+
+bool ScanFilter::may_match(const DirectoryRow& row) const {
+  const auto& kinds = filter_->kinds;
+  if (!kinds.empty() && !std::binary_search(kinds.begin(), kinds.end(), row.kind)) return false;
+  return author_hashes_.empty() ||
+         std::binary_search(author_hashes_.begin(), author_hashes_.end(), row.author_hash);
+}
+
+}  // namespace gyre::storage

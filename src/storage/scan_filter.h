@@ -1,0 +1,53 @@
+// ScanFilter: one filter of a scan, with how it is looked up and what it may still yield.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gyre/storage/query.h"
+#include "storage/planner.h"
+
+namespace gyre::storage {
+
+class ScanFilter {
+ public:
+  ScanFilter(const nostr::Filter& filter, std::uint64_t limit);
+
+  // A filter is done when it has yielded all it may, or can yield nothing.
+  [[nodiscard]] bool is_done() const { return remaining_ == 0; }
+  [[nodiscard]] bool is_planned() const { return is_planned_; }
+  // Decides by which terms to go. Once, before the terms are opened.
+  void plan(const QuerySources& sources);
+
+  // The terms to be opened, one after the other.
+  [[nodiscard]] bool has_unopened_terms() const { return opened_ < terms().size(); }
+  [[nodiscard]] PostingRange next_range();
+  // All terms are to be opened again: the index has changed.
+  void forget_opened() { opened_ = 0; }
+
+  // Counts a candidate against the trial; true if that ended it: what is open is to be closed, and
+  // the filter goes on with its other terms.
+  [[nodiscard]] bool end_trial_after_candidate();
+
+  // What the row alone says: false is certain.
+  [[nodiscard]] bool may_match(const DirectoryRow& row) const;
+  [[nodiscard]] bool matches(nostr::PackedEventView event) const { return filter_->matches(event); }
+  void count_yielded() { --remaining_; }
+
+ private:
+  [[nodiscard]] const std::vector<Term>& terms() const {
+    return is_in_trial_ ? plan_.trial.terms : plan_.terms.terms;
+  }
+
+  const nostr::Filter* filter_;
+  std::uint64_t remaining_;
+  std::uint64_t since_ = 0;
+  std::uint64_t until_ = 0;
+  ScanPlan plan_;
+  std::size_t opened_ = 0;  // Of terms().
+  bool is_planned_ = false;
+  bool is_in_trial_ = false;
+  std::vector<std::uint32_t> author_hashes_;  // Sorted; empty if every candidate has the author.
+};
+
+}  // namespace gyre::storage

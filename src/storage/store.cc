@@ -1,0 +1,566 @@
+#include "gyre/storage/store.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gyre/base/assert.h"
+#include "gyre/base/log.h"
+#include "gyre/nostr/kind.h"
+#include "gyre/storage/manifest.h"
+#include "storage/author_rules.h"
+#include "storage/background_worker.h"
+#include "storage/record.h"
+#include "storage/siphash.h"
+
+namespace gyre::storage {
+namespace {
+
+using nostr::PackedEventView;
+
+// Postings that may pile up while a checkpoint cannot be written, in tables' worth; then the store
+// refuses writes as it does when the log finds no space.
+constexpr std::uint64_t kTablesMax = 4;
+// Between two attempts to write a checkpoint that failed (the disk may be full).
+constexpr std::uint64_t kCheckpointRetryNs = 2'000'000'000;
+
+// At close, a checkpoint is written if the table holds at least this share of its maximum.
+constexpr std::uint64_t kCloseShare = 10;
+// Sequences that one record makes dead: 1 MiB, and at most a quarter of what a record can hold. A
+// vanish request may concern millions of events.
+constexpr std::uint64_t kRetiredPerRecordMax = 256 * 1024;
+constexpr std::uint64_t kRetiredShare = 4 * sizeof(Sequence);
+
+constexpr char kRunPrefix[] = "run-";
+
+std::string manifest_path(const std::string& folder) { return folder + "/manifest"; }
+
+RetireReason reason_of(PackedEventView request) {
+  return request.kind() == nostr::kKindVanish ? RetireReason::kVanished : RetireReason::kDeleted;
+}
+
+}  // namespace
+
+struct Store::Impl {
+  Impl(FileSystem& files_in, const DataDirectory& data, ShardId shard,
+       const StoreOptions& options_in, const Clock& clock_in)
+      : files(files_in),
+        folder(data.shard_path(shard)),
+        options(options_in),
+        clock(clock_in),
+        hasher(data.key()) {}
+
+  absl::Status open(Random& random);
+  void remove_unnamed_runs();
+  absl::Status replay(const LogRecord& record);
+  absl::Status replay_event(const LogRecord& record);
+  absl::Status replay_retire(const LogRecord& record);
+
+  Sequence index_event(PackedEventView event, LogPosition position);
+  Sequence index_foreign_request(PackedEventView request, LogPosition position);
+  void post(Term term, std::uint64_t time, std::uint64_t id_prefix, Sequence sequence);
+  void retire(std::span<const Sequence> sequences);
+  [[nodiscard]] std::optional<Verdict> retire_by_records(RetireReason reason,
+                                                         std::size_t count_max);
+  PutResult append_event(RecordType type, PackedEventView event);
+  [[nodiscard]] std::optional<Verdict> why_no_room(std::uint64_t payload_bytes) const;
+  void note_expiration(std::int64_t expiration_s);
+
+  void start_checkpoint();
+  void freeze();
+  void name_next_run();
+  [[nodiscard]] absl::Status write_checkpoint();
+  [[nodiscard]] absl::Status install_checkpoint();
+  void take_checkpoint_result();
+  [[nodiscard]] absl::Status close();
+  [[nodiscard]] absl::Status checkpoint_at_close();
+
+  [[nodiscard]] QuerySources sources() const { return {*postings, *directory, *log, hasher}; }
+
+  FileSystem& files;
+  std::string folder;
+  StoreOptions options;
+  const Clock& clock;
+  TermHasher hasher;
+  std::unique_ptr<Directory> directory;
+  std::unique_ptr<PostingIndex> postings;
+  std::unique_ptr<EventLog> log;
+  LogRecovery recovery;
+  Manifest manifest;
+  std::uint64_t events_alive = 0;
+  std::int64_t swept_until_s = 0;  // Expirations up to here have been made dead.
+  // A sweep that ran out of its budget goes on behind this, up to sweep_until_s.
+  std::optional<PostingPlace> sweep_place;
+  std::int64_t sweep_until_s = 0;
+
+  // A checkpoint goes kNone -> kWaitDurable (log not yet synced to its end) -> kWriting -> kNone.
+  enum class CheckpointState : std::uint8_t { kNone, kWaitDurable, kWriting };
+  CheckpointState checkpoint_state = CheckpointState::kNone;
+  Manifest next_manifest;
+  std::string next_run;
+  bool may_be_named = false;  // The manifest on disk may name next_run.
+  const DirectoryDelta* delta = nullptr;
+  bool has_checkpoint_failed = false;  // The last attempt.
+  std::uint64_t checkpoint_retry_at_ns = 0;
+  BackgroundWorker worker;
+
+  // Scratch, so that storing allocates nothing in the steady state.
+  std::vector<Sequence> retired;
+  EventRecordHead record_head;
+  TermList terms;
+};
+
+Store::Store() = default;
+Store::~Store() = default;
+
+absl::StatusOr<std::unique_ptr<Store>> Store::open(FileSystem& files, const DataDirectory& data,
+                                                   ShardId shard, const StoreOptions& options,
+                                                   const Clock& clock, Random& random) {
+  std::unique_ptr<Store> store(new Store());
+  store->impl_ = std::make_unique<Impl>(files, data, shard, options, clock);
+  if (absl::Status status = store->impl_->open(random); !status.ok()) return status;
+  return store;
+}
+
+absl::Status Store::Impl::open(Random& random) {
+  if (absl::Status status = files.create_directories(folder); !status.ok()) return status;
+  absl::StatusOr<Manifest> found = read_manifest(files, manifest_path(folder));
+  if (found.ok()) {
+    manifest = *std::move(found);
+  } else if (!absl::IsNotFound(found.status())) {
+    return found.status();
+  }
+
+  auto opened_directory =
+      Directory::open(files, absl::StrCat(folder, "/directory"), manifest.directory_rows);
+  if (!opened_directory.ok()) return opened_directory.status();
+  directory = *std::move(opened_directory);
+
+  auto opened_postings =
+      PostingIndex::open(files, folder, manifest.runs, *directory, options.postings);
+  if (!opened_postings.ok()) return opened_postings.status();
+  postings = *std::move(opened_postings);
+
+  auto opened_log = EventLog::open(
+      files, folder, options.log, random, {manifest.log_position, manifest.log_record_number},
+      [this](const LogRecord& record) { return replay(record); }, recovery, clock);
+  if (!opened_log.ok()) return opened_log.status();
+  log = *std::move(opened_log);
+  events_alive += manifest.events_alive;
+  remove_unnamed_runs();
+  return absl::OkStatus();
+}
+
+// What checkpoints left behind that were not finished.
+void Store::Impl::remove_unnamed_runs() {
+  const auto names = files.list(folder);
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    const bool is_named =
+        std::find(manifest.runs.begin(), manifest.runs.end(), name) != manifest.runs.end();
+    if (!name.starts_with(kRunPrefix) || is_named) continue;
+    const absl::Status status = files.remove(absl::StrCat(folder, "/", name));
+    if (!status.ok()) GYRE_LOG(kWarning, "%s", status.ToString().c_str());
+  }
+}
+
+absl::Status Store::Impl::replay(const LogRecord& record) {
+  switch (record.type) {
+    case RecordType::kEvent:
+    case RecordType::kForeignRequest: return replay_event(record);
+    case RecordType::kRetire: return replay_retire(record);
+  }
+  return absl::DataLossError(absl::StrCat("record ", record.number, " has the unknown type ",
+                                          static_cast<int>(record.type),
+                                          "; it was written by a newer gyre"));
+}
+
+absl::Status Store::Impl::replay_event(const LogRecord& record) {
+  const auto decoded = decode_event_record(record.payload);
+  if (!decoded) {
+    return absl::DataLossError(absl::StrCat("record ", record.number,
+                                            " holds no event; run `gyre "
+                                            "check --repair`"));
+  }
+  for (const Sequence sequence : decoded->retired) {
+    if (sequence >= directory->next_sequence()) {
+      return absl::DataLossError(absl::StrCat("record ", record.number, " retires event ", sequence,
+                                              ", which does not exist; run `gyre check --repair`"));
+    }
+  }
+  retire(decoded->retired);
+  if (record.type == RecordType::kEvent) {
+    index_event(decoded->event, record.position);
+  } else {
+    index_foreign_request(decoded->event, record.position);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Store::Impl::replay_retire(const LogRecord& record) {
+  const auto decoded = decode_retire_record(record.payload);
+  if (!decoded) {
+    return absl::DataLossError(absl::StrCat("record ", record.number,
+                                            " is malformed; run `gyre "
+                                            "check --repair`"));
+  }
+  for (const Sequence sequence : decoded->retired) {
+    if (sequence >= directory->next_sequence()) {
+      return absl::DataLossError(absl::StrCat("record ", record.number, " retires event ", sequence,
+                                              ", which does not exist; run `gyre check --repair`"));
+    }
+  }
+  retire(decoded->retired);
+  return absl::OkStatus();
+}
+
+void Store::Impl::post(Term term, std::uint64_t time, std::uint64_t id_prefix, Sequence sequence) {
+  postings->add({term, time, id_prefix, sequence});
+}
+
+Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
+  const Bytes32 id = event.id();
+  const Bytes32 pubkey = event.pubkey();
+  const std::uint64_t id_prefix = prefix64(id.bytes.data());
+  const std::uint64_t created_at = event.created_at();
+  const auto expiration = event.expiration();
+
+  DirectoryRow row{};
+  row.position = position;
+  row.created_at = created_at;
+  row.id_prefix = id_prefix;
+  row.author_hash = static_cast<std::uint32_t>(hasher.author(pubkey));
+  row.kind = event.kind();
+  row.flags = expiration.has_value() ? std::uint16_t{kRowExpires} : std::uint16_t{0};
+  const Sequence sequence = directory->append(row);
+
+  terms.clear();
+  append_query_terms(hasher, event, terms);
+  if (const auto address = address_of(event, pubkey)) {
+    terms.push_back(hasher.address(address->kind, address->pubkey, address->d));
+  }
+  for (const Term term : terms) post(term, created_at, id_prefix, sequence);
+  if (expiration) {
+    post(hasher.expiry(), *expiration, id_prefix, sequence);
+    note_expiration(static_cast<std::int64_t>(*expiration));
+  }
+
+  terms.clear();
+  append_tombstones(hasher, event, terms);
+  for (const Term term : terms) post(term, created_at, id_prefix, sequence);
+  ++events_alive;
+  return sequence;
+}
+
+// A foreign request takes a row, so that its tombstones have a sequence to stand under, but the row
+// is dead from the start and no query term leads to it.
+Sequence Store::Impl::index_foreign_request(PackedEventView request, LogPosition position) {
+  const Bytes32 id = request.id();
+  DirectoryRow row{};
+  row.position = position;
+  row.created_at = request.created_at();
+  row.id_prefix = prefix64(id.bytes.data());
+  row.kind = request.kind();
+  row.flags = kRowDead;
+  const Sequence sequence = directory->append(row);
+  terms.clear();
+  append_tombstones(hasher, request, terms);
+  for (const Term term : terms) post(term, row.created_at, row.id_prefix, sequence);
+  return sequence;
+}
+
+// An event is made dead once, so each one counts. Not asked whether it is dead already: a crash
+// between the directory's write and the manifest's leaves deaths in the file that are replayed.
+void Store::Impl::retire(std::span<const Sequence> sequences) {
+  for (const Sequence sequence : sequences) directory->mark_dead(sequence);
+  events_alive -= sequences.size();
+}
+
+Verdict Store::check(PackedEventView event) const {
+  const QuerySources sources = impl_->sources();
+  // NIP-40 leaves ephemeral events alone; a request to vanish does not.
+  const bool is_ephemeral = nostr::kind_class(event.kind()) == nostr::KindClass::kEphemeral;
+  if (is_ephemeral) return AuthorRules(sources).check_ephemeral(event);
+  const auto expiration = event.expiration();
+  if (expiration && static_cast<std::int64_t>(*expiration) <= impl_->clock.unix_s()) {
+    return Verdict::kExpired;
+  }
+  return AuthorRules(sources).check(event);
+}
+
+std::optional<Verdict> Store::Impl::why_no_room(std::uint64_t payload_bytes) const {
+  if (payload_bytes > log->payload_bytes_max()) return Verdict::kTooLarge;
+  if (directory->next_sequence() >= kSequenceMax) return Verdict::kDiskFull;
+  if (postings->table_posting_count() > kTablesMax * options.postings.table_postings_max) {
+    return has_checkpoint_failed ? Verdict::kDiskFull : Verdict::kBusy;
+  }
+  if (log->has_room(payload_bytes)) return std::nullopt;
+  return log->is_disk_full() ? Verdict::kDiskFull : Verdict::kBusy;
+}
+
+// Makes all but the first `count_max` of `retired` dead by records of their own, so that the
+// event's own record has room for the rest. A crash in between leaves a request half done that was
+// not acknowledged; its author sends it again.
+std::optional<Verdict> Store::Impl::retire_by_records(RetireReason reason, std::size_t count_max) {
+  while (retired.size() > count_max) {
+    const std::size_t count = std::min(retired.size() - count_max, count_max);
+    const auto first = retired.end() - static_cast<std::ptrdiff_t>(count);
+    const RetireRecord record{reason, {first, retired.end()}};
+    const std::vector<std::uint8_t> payload = encode_retire_record(record);
+    if (const auto verdict = why_no_room(payload.size())) return verdict;
+    const ByteSpan part(payload);
+    log->append(RecordType::kRetire, {&part, 1});
+    retire(record.retired);
+    retired.erase(first, retired.end());
+  }
+  return std::nullopt;
+}
+
+Store::PutResult Store::Impl::append_event(RecordType type, PackedEventView event) {
+  const auto retired_max = static_cast<std::size_t>(
+      std::min(kRetiredPerRecordMax, log->payload_bytes_max() / kRetiredShare));
+  if (retired.size() > retired_max) {
+    const std::uint64_t bytes = event.bytes().size() + retired_max * sizeof(Sequence);
+    if (const auto verdict = why_no_room(bytes)) return {*verdict, 0, {}};
+    if (const auto verdict = retire_by_records(reason_of(event), retired_max)) {
+      return {*verdict, 0, {}};
+    }
+  }
+  const auto parts = encode_event_record(retired, event, record_head);
+  if (const auto verdict = why_no_room(parts[0].size() + parts[1].size())) {
+    return {*verdict, 0, {}};
+  }
+  const LogPosition position = log->append(type, parts);
+  retire(retired);
+  const Sequence sequence = type == RecordType::kEvent ? index_event(event, position)
+                                                       : index_foreign_request(event, position);
+  return {Verdict::kAccept, sequence, log->appended()};
+}
+
+Store::PutResult Store::put(PackedEventView event) {
+  GYRE_ASSERT(nostr::kind_class(event.kind()) != nostr::KindClass::kEphemeral);
+  const Verdict verdict = check(event);
+  if (verdict != Verdict::kAccept) return {verdict, 0, {}};
+  impl_->retired.clear();
+  const QuerySources sources = impl_->sources();
+  AuthorRules(sources).collect_retired(event, impl_->retired);
+  return impl_->append_event(RecordType::kEvent, event);
+}
+
+Store::PutResult Store::apply_foreign_request(PackedEventView request) {
+  const QuerySources sources = impl_->sources();
+  const AuthorRules rules(sources);
+  impl_->retired.clear();
+  rules.collect_foreign_retired(request, impl_->retired);
+  if (impl_->retired.empty() && !rules.has_new_tombstones(request)) {
+    return {Verdict::kAccept, 0, impl_->log->appended()};
+  }
+  return impl_->append_event(RecordType::kForeignRequest, request);
+}
+
+bool Store::has_foreign_effects(PackedEventView event) {
+  if (event.kind() == nostr::kKindVanish) return true;
+  if (event.kind() != nostr::kKindDeletion) return false;
+  for (std::uint32_t i = 0; i < event.tag_count(); ++i) {
+    const nostr::TagEntry tag = event.tag(i);
+    if (tag.letter() == 'e' && tag.has_value() && is_lower_hex(event.tag_value(tag), 64))
+      return true;
+  }
+  return false;
+}
+
+// A clock that was set back lets events in whose expiration had been swept already.
+void Store::Impl::note_expiration(std::int64_t expiration_s) {
+  if (expiration_s > std::max(swept_until_s, sweep_until_s)) return;
+  sweep_place.reset();
+  swept_until_s = std::min(swept_until_s, expiration_s - 1);
+  sweep_until_s = swept_until_s;
+}
+
+// Each posting is looked at once, also of those that died before their time, and over all slices.
+bool Store::sweep_expired(std::size_t budget) {
+  Impl& impl = *impl_;
+  if (!impl.sweep_place) {
+    const std::int64_t now_s = impl.clock.unix_s();
+    if (now_s <= impl.swept_until_s) return false;
+    impl.sweep_until_s = now_s;
+  }
+  const PostingRange range{impl.hasher.expiry(), static_cast<std::uint64_t>(impl.swept_until_s + 1),
+                           static_cast<std::uint64_t>(impl.sweep_until_s)};
+  RetireRecord record{RetireReason::kExpired, {}};
+  std::optional<PostingPlace> last;
+  PostingCursor cursor = impl.sweep_place ? impl.postings->find_behind(range, *impl.sweep_place)
+                                          : impl.postings->find(range);
+  for (; !cursor.is_at_end() && budget > 0; cursor.advance(), --budget) {
+    const Sequence sequence = cursor.sequence();
+    last = PostingPlace{cursor.created_at(), cursor.id_prefix(), sequence};
+    if (!impl.directory->is_dead(sequence)) record.retired.push_back(sequence);
+  }
+  if (!record.retired.empty()) {
+    const std::vector<std::uint8_t> payload = encode_retire_record(record);
+    if (impl.why_no_room(payload.size())) return false;  // The next sweep tries again.
+    const ByteSpan part(payload);
+    impl.log->append(RecordType::kRetire, {&part, 1});
+    impl.retire(record.retired);
+  }
+  if (!cursor.is_at_end()) {
+    impl.sweep_place = last;
+    return true;
+  }
+  impl.sweep_place.reset();
+  impl.swept_until_s = impl.sweep_until_s;
+  return false;
+}
+
+LogPosition Store::appended() const { return impl_->log->appended(); }
+LogPosition Store::acknowledged() const { return impl_->log->acknowledged(); }
+QuerySources Store::sources() const { return impl_->sources(); }
+const TermHasher& Store::hasher() const { return impl_->hasher; }
+const LogRecovery& Store::recovery() const { return impl_->recovery; }
+
+bool Store::work() {
+  const bool has_moved = impl_->log->take_completions();
+  impl_->take_checkpoint_result();
+  impl_->start_checkpoint();
+  impl_->log->start_commit();
+  return has_moved;
+}
+
+// Freezes what is in memory and notes where the log stands.
+void Store::Impl::freeze() {
+  postings->freeze();
+  delta = &directory->freeze();
+  next_manifest = manifest;
+  next_manifest.log_position = log->appended();
+  next_manifest.log_record_number = log->next_number();
+  next_manifest.directory_rows = directory->next_sequence();
+  next_manifest.events_alive = events_alive;
+  name_next_run();
+  checkpoint_state = CheckpointState::kWaitDurable;
+}
+
+void Store::Impl::name_next_run() {
+  next_run = absl::StrCat(kRunPrefix, absl::Dec(next_manifest.next_run_number, absl::kZeroPad8));
+  next_manifest.runs = manifest.runs;
+  next_manifest.runs.push_back(next_run);
+  ++next_manifest.next_run_number;
+  may_be_named = false;
+}
+
+// The files may be written only once the log is durable up to the freeze: a manifest must never
+// count what a power cut could take from the log.
+void Store::Impl::start_checkpoint() {
+  if (checkpoint_state == CheckpointState::kNone && postings->wants_freeze()) {
+    freeze();
+    log->request_sync();
+  }
+  if (checkpoint_state == CheckpointState::kWaitDurable &&
+      log->durable() >= next_manifest.log_position &&
+      clock.monotonic_ns() >= checkpoint_retry_at_ns) {
+    checkpoint_state = CheckpointState::kWriting;
+    worker.post([this] { return write_checkpoint(); });
+  }
+}
+
+// Worker thread: reads what is frozen, writes files nobody else writes.
+absl::Status Store::Impl::write_checkpoint() {
+  if (absl::Status status = postings->write_run(next_run); !status.ok()) return status;
+  if (absl::Status status = directory->write(*delta); !status.ok()) return status;
+  may_be_named = true;
+  return write_manifest(files, manifest_path(folder), next_manifest);
+}
+
+absl::Status Store::Impl::install_checkpoint() {
+  if (absl::Status status = postings->install_run(next_run); !status.ok()) return status;
+  directory->drop_frozen();
+  delta = nullptr;
+  manifest = next_manifest;
+  checkpoint_state = CheckpointState::kNone;
+  has_checkpoint_failed = false;
+  return absl::OkStatus();
+}
+
+void Store::Impl::take_checkpoint_result() {
+  absl::Status result;
+  if (!worker.take_result(result)) return;
+  if (result.ok()) result = install_checkpoint();
+  if (result.ok()) return;
+  GYRE_LOG(kWarning, "checkpoint of %s failed and will be tried again: %s", folder.c_str(),
+           result.ToString().c_str());
+  checkpoint_state = CheckpointState::kWaitDurable;
+  has_checkpoint_failed = true;
+  checkpoint_retry_at_ns = clock.monotonic_ns() + kCheckpointRetryNs;
+  // A file that the manifest may name must not be made anew: a crash would leave half of it.
+  if (may_be_named) name_next_run();
+}
+
+void Store::start_threads(std::function<void()> on_progress) {
+  impl_->log->start_writer_thread(on_progress);
+  impl_->worker.start_thread(std::move(on_progress));
+}
+
+bool Store::is_working() const {
+  return impl_->log->is_commit_in_flight() || impl_->worker.is_busy();
+}
+
+bool Store::run_background_once() {
+  const bool wrote = impl_->log->run_writer_once();
+  const bool worked = impl_->worker.run_once();
+  return wrote || worked;
+}
+
+StoreStatistics Store::statistics() const {
+  StoreStatistics statistics;
+  statistics.events_alive = impl_->events_alive;
+  statistics.events_total = impl_->directory->next_sequence();
+  statistics.log_bytes = impl_->log->bytes_on_disk();
+  statistics.index_bytes = impl_->postings->bytes_on_disk() +
+                           std::uint64_t{impl_->manifest.directory_rows} * sizeof(DirectoryRow);
+  statistics.postings =
+      impl_->postings->table_posting_count() + impl_->postings->run_posting_count();
+  statistics.runs = impl_->postings->run_names().size();
+  return statistics;
+}
+
+absl::Status Store::close() { return impl_->close(); }
+
+absl::Status Store::Impl::close() {
+  worker.stop_thread();
+  take_checkpoint_result();
+  // Closing makes the log durable to its end, so a checkpoint may count all of it.
+  if (absl::Status status = log->close(); !status.ok()) return status;
+  const absl::Status status = checkpoint_at_close();
+  if (!status.ok()) {
+    // All of it is in the log, and the next start will read more of that.
+    GYRE_LOG(kWarning, "the last checkpoint of %s failed: %s", folder.c_str(),
+             status.ToString().c_str());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Store::Impl::checkpoint_at_close() {
+  if (checkpoint_state != CheckpointState::kNone) {
+    if (absl::Status status = write_checkpoint(); !status.ok()) return status;
+    if (absl::Status status = install_checkpoint(); !status.ok()) return status;
+  }
+  // A short tail replays in milliseconds; a run for each restart would cost every lookup.
+  if (postings->table_posting_count() < options.postings.table_postings_max / kCloseShare) {
+    return absl::OkStatus();
+  }
+  freeze();
+  if (absl::Status status = write_checkpoint(); !status.ok()) return status;
+  return install_checkpoint();
+}
+
+ShardId owner_shard(const Bytes32& pubkey, const std::array<std::uint8_t, 16>& key,
+                    std::uint32_t shard_count) {
+  // Keyed, so that nobody can aim all authors of an attack at one shard.
+  std::uint64_t words[2];
+  std::memcpy(words, key.data(), sizeof words);
+  SipHash24 hash(words[0], words[1]);
+  hash.absorb(pubkey.bytes);
+  return static_cast<ShardId>(hash.finish() % shard_count);
+}
+
+}  // namespace gyre::storage
