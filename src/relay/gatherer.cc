@@ -1,0 +1,259 @@
+#include "relay/gatherer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gyre/base/assert.h"
+#include "gyre/nostr/relay_message.h"
+
+namespace gyre::relay {
+namespace {
+
+// Stored results stop being sent while more than this waits in the connection's queue, or half of
+// what it may queue: below the limit at which a slow client is dropped, so a slow reader only
+// pauses its own query.
+constexpr std::uint64_t kQueuedBytesHigh = 256 * 1024;
+
+// Newest first, ties by lowest id (NIP-01).
+bool comes_before(nostr::PackedEventView a, nostr::PackedEventView b) {
+  if (a.created_at() != b.created_at()) return a.created_at() > b.created_at();
+  return a.id_hex() < b.id_hex();
+}
+
+}  // namespace
+
+Gather::Lane* Gather::find_lane(ShardId owner) {
+  const auto found = std::find_if(lanes.begin(), lanes.end(),
+                                  [owner](const Lane& lane) { return lane.owner == owner; });
+  return found == lanes.end() ? nullptr : &*found;
+}
+
+bool Gather::is_ended() const {
+  return std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.is_last; });
+}
+
+bool Gather::has_started() const {
+  return std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.has_started; });
+}
+
+Gather& Gatherer::make(Session& session, std::shared_ptr<const QueryRequest> request,
+                       std::span<const ShardId> owners) {
+  GYRE_ASSERT(!owners.empty());
+  if (free_.empty()) {
+    free_.push_back(static_cast<QueryId>(gathers_.size()));
+    gathers_.emplace_back();
+  }
+  const QueryId id = free_.back();
+  free_.pop_back();
+  gathers_[id] = std::make_unique<Gather>();
+  Gather& gather = *gathers_[id];
+  gather.id = id;
+  gather.session = &session;
+  gather.filter_counts.resize(request->filters.size());
+  gather.request = std::move(request);
+  gather.lanes.resize(owners.size());
+  for (std::size_t i = 0; i < owners.size(); ++i) gather.lanes[i].owner = owners[i];
+  return gather;
+}
+
+void Gatherer::scatter(Gather& gather) {
+  for (const Gather::Lane& lane : gather.lanes) {
+    Query query;
+    query.query = gather.id;
+    query.request = gather.request.get();
+    outbox_.send(lane.owner, query);
+  }
+}
+
+void Gatherer::start(Session& session, Subscription& subscription,
+                     std::span<const ShardId> owners) {
+  Gather& gather = make(session, subscription.request, owners);
+  gather.subscription = &subscription;
+  subscription.gather = &gather;
+  scatter(gather);
+}
+
+void Gatherer::start_count(Session& session, std::shared_ptr<const QueryRequest> request,
+                           std::string count_id, std::span<const ShardId> owners) {
+  Gather& gather = make(session, std::move(request), owners);
+  gather.count_id = std::move(count_id);
+  scatter(gather);
+}
+
+void Gatherer::on_batch(ShardId from, const Batch& batch) {
+  SharedBytes events = SharedBytes::adopt(batch.events);
+  GYRE_ASSERT_CMP(batch.query, <, gathers_.size());
+  GYRE_ASSERT(gathers_[batch.query] != nullptr);
+  Gather& gather = *gathers_[batch.query];
+  GYRE_ASSERT(gather.find_lane(from) != nullptr);
+  Gather::Lane& lane = *gather.find_lane(from);
+  GYRE_ASSERT(!lane.is_last);
+  lane.has_started = true;
+  lane.is_last = batch.is_last != 0;
+  gather.is_out_of_time = gather.is_out_of_time || batch.is_out_of_time != 0;
+  if (gather.session == nullptr) {
+    release_if_ended(gather);
+    return;
+  }
+  if (gather.request->mode == QueryRequest::Mode::kCount) {
+    gather.total += batch.count;
+    pump_count(gather);
+    return;
+  }
+  if (!events.is_null()) {
+    GYRE_ASSERT_CMP(lane.batch_count, <, Gather::kBatchesAhead);
+    lane.batches[lane.batch_count++] = ResultBatchReader(std::move(events));
+  }
+  Session& session = *gather.session;
+  const bool has_started = gather.has_started();
+  pump(gather);  // May end the gather.
+  if (has_started) listener_.on_query_started(session);
+}
+
+void Gatherer::pump_count(Gather& gather) {
+  if (!gather.is_ended()) return;
+  Session& session = *gather.session;
+  if (gather.is_out_of_time) {
+    listener_.on_out_of_time(session, nullptr, gather.count_id);
+  } else {
+    listener_.on_count(session, gather.count_id, gather.total);
+  }
+  gather.session = nullptr;
+  release_if_ended(gather);
+}
+
+bool Gatherer::has_taken_enough(const net::Connection& connection) const {
+  const std::uint64_t high = std::min(kQueuedBytesHigh, limits_.send_queue_bytes / 2);
+  // Not below kResumeBytes: only a queue that was above it tells when it has drained.
+  return connection.queued_bytes() > std::max<std::uint64_t>(high, net::Connection::kResumeBytes);
+}
+
+void Gatherer::pump(Gather& gather) {
+  while (true) {
+    if (has_taken_enough(*gather.session->connection)) {
+      gather.waits_for_drain = true;
+      return;
+    }
+    bool has_event = false;
+    for (const Gather::Lane& lane : gather.lanes) {
+      if (lane.batch_count > 0) {
+        has_event = true;
+      } else if (!lane.is_last) {
+        return;  // Its next event may be newer than all others.
+      }
+    }
+    if (!has_event || !send_next(gather)) {
+      finish(gather);
+      return;
+    }
+  }
+}
+
+// Sends the newest event at hand; false if the limits leave room for no more.
+bool Gatherer::send_next(Gather& gather) {
+  Gather::Lane* newest = nullptr;
+  for (Gather::Lane& lane : gather.lanes) {
+    if (lane.batch_count == 0) continue;
+    const bool is_newer =
+        newest == nullptr || comes_before(lane.batches[0].event(), newest->batches[0].event());
+    if (is_newer) newest = &lane;
+  }
+  const ResultBatchReader& reader = newest->batches[0];
+  const nostr::PackedEventView event = reader.event();
+  if (counts_for_some_filter(gather, event)) {
+    gather.session->connection->send_text_shared(gather.subscription->event_prefix, event.json(),
+                                                 reader.block(), nostr::kEventSuffix);
+    ++gather.total;
+  }
+  pop(gather, *newest);
+  return gather.total < gather.request->total_limit;
+}
+
+bool Gatherer::counts_for_some_filter(Gather& gather, nostr::PackedEventView event) {
+  const QueryRequest& request = *gather.request;
+  if (request.filters.size() == 1) {
+    return gather.filter_counts[0]++ < request.filter_limits[0];
+  }
+  bool counts = false;
+  for (std::size_t i = 0; i < request.filters.size(); ++i) {
+    if (gather.filter_counts[i] >= request.filter_limits[i]) continue;
+    if (!request.filters[i].matches(event)) continue;
+    ++gather.filter_counts[i];
+    counts = true;
+  }
+  return counts;
+}
+
+void Gatherer::pop(Gather& gather, Gather::Lane& lane) {
+  lane.batches[0].advance();
+  if (!lane.batches[0].is_at_end()) return;
+  std::move(lane.batches.begin() + 1, lane.batches.end(), lane.batches.begin());
+  lane.batches.back() = ResultBatchReader();
+  --lane.batch_count;
+  if (lane.is_last) return;
+  More more;
+  more.query = gather.id;
+  outbox_.send(lane.owner, more);
+}
+
+void Gatherer::finish(Gather& gather) {
+  Session& session = *gather.session;
+  Subscription& subscription = *gather.subscription;
+  const bool is_out_of_time = gather.is_out_of_time;
+  abandon(gather);
+  if (is_out_of_time) {
+    listener_.on_out_of_time(session, &subscription, {});
+  } else {
+    listener_.on_stored_end(subscription);
+  }
+}
+
+void Gatherer::abandon(Gather& gather) {
+  if (gather.subscription != nullptr) gather.subscription->gather = nullptr;
+  gather.session = nullptr;
+  gather.subscription = nullptr;
+  for (Gather::Lane& lane : gather.lanes) {
+    lane.batches = {};
+    lane.batch_count = 0;
+    if (lane.is_last) continue;
+    Cancel cancel;
+    cancel.query = gather.id;
+    outbox_.send(lane.owner, cancel);
+  }
+  release_if_ended(gather);
+}
+
+void Gatherer::abandon_all(Session& session) {
+  for (const auto& subscription : session.subscriptions) {
+    if (subscription->gather != nullptr) abandon(*subscription->gather);
+  }
+  if (session.counts_in_flight == 0) return;
+  for (QueryId id = 0; id < gathers_.size(); ++id) {
+    Gather* const gather = gathers_[id].get();
+    if (gather != nullptr && gather->session == &session) abandon(*gather);
+  }
+}
+
+void Gatherer::on_drained(Session& session) {
+  const auto waits = [](const auto& subscription) {
+    return subscription->gather != nullptr && subscription->gather->waits_for_drain;
+  };
+  // Looked up anew each time: a query that ends may take its subscription out of the list.
+  while (!has_taken_enough(*session.connection)) {
+    const auto found =
+        std::find_if(session.subscriptions.begin(), session.subscriptions.end(), waits);
+    if (found == session.subscriptions.end()) return;
+    Gather& gather = *(*found)->gather;
+    gather.waits_for_drain = false;
+    pump(gather);
+  }
+}
+
+void Gatherer::release_if_ended(Gather& gather) {
+  if (gather.session != nullptr || !gather.is_ended()) return;
+  const QueryId id = gather.id;
+  gathers_[id].reset();
+  free_.push_back(id);
+}
+
+}  // namespace gyre::relay

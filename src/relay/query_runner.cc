@@ -1,0 +1,120 @@
+#include "relay/query_runner.h"
+
+#include <utility>
+
+#include "gyre/base/assert.h"
+#include "relay/gatherer.h"
+
+namespace gyre::relay {
+namespace {
+
+// Candidates looked at in one slice: some 50 to 200 us, so other work waits no longer than that.
+constexpr std::uint64_t kSliceCandidates = 512;
+// Scanning in one turn; bounds how long sockets and signatures wait behind heavy queries.
+constexpr std::uint64_t kTurnNs = 1'000'000;
+
+}  // namespace
+
+void QueryRunner::on_query(ShardId from, const Query& query) {
+  auto run = std::make_unique<Run>();
+  run->asker = from;
+  run->query = query.query;
+  run->request = query.request;
+  run->credit = Gather::kBatchesAhead;
+  storage::ScanLimits limits{query.request->filter_limits, query.request->total_limit};
+  run->scan =
+      std::make_unique<storage::Scan>(store_.sources(), query.request->filters, std::move(limits),
+                                      query.request->access, query.request->now_s);
+  Run& started = *run;
+  const bool is_new = scans_.emplace(key(from, query.query), std::move(run)).second;
+  GYRE_ASSERT(is_new);
+  run_slice(started);
+}
+
+void QueryRunner::on_more(ShardId from, const More& more) {
+  const auto found = scans_.find(key(from, more.query));
+  if (found == scans_.end()) return;  // Its last batch has crossed this message.
+  ++found->second->credit;
+  make_ready(*found->second);
+}
+
+void QueryRunner::on_cancel(ShardId from, const Cancel& cancel) {
+  const auto found = scans_.find(key(from, cancel.query));
+  if (found == scans_.end()) return;
+  found->second->writer = ResultBatchWriter();
+  send_last(*found->second, false);
+}
+
+void QueryRunner::make_ready(Run& run) {
+  if (run.is_ready) return;
+  run.is_ready = true;
+  ready_.push_back(key(run.asker, run.query));
+}
+
+bool QueryRunner::work() {
+  const std::uint64_t deadline_ns = clock_.monotonic_ns() + kTurnNs;
+  while (!ready_.empty()) {
+    if (!port_.has_reply_room_everywhere(kRepliesMax)) return true;
+    const auto found = scans_.find(ready_.front());
+    ready_.pop_front();
+    if (found == scans_.end() || !found->second->is_ready) continue;
+    found->second->is_ready = false;
+    run_slice(*found->second);
+    if (clock_.monotonic_ns() >= deadline_ns) break;
+  }
+  return !ready_.empty();
+}
+
+void QueryRunner::run_slice(Run& run) {
+  const std::uint64_t begin_ns = clock_.monotonic_ns();
+  const SliceEnd end = scan_slice(run);
+  run.spent_ns += clock_.monotonic_ns() - begin_ns;
+  if (end == SliceEnd::kFinished) return send_last(run, false);
+  if (run.spent_ns > run.request->time_limit_ns) return send_last(run, true);
+  if (!run.has_sent) send_batch(run);
+  if (end == SliceEnd::kPaused) make_ready(run);
+}
+
+QueryRunner::SliceEnd QueryRunner::scan_slice(Run& run) {
+  std::uint64_t budget = kSliceCandidates;
+  while (run.credit > 0) {
+    storage::Sequence sequence = 0;
+    nostr::PackedEventView event;
+    switch (run.scan->next(budget, sequence, event)) {
+      case storage::Scan::Step::kFinished: return SliceEnd::kFinished;
+      case storage::Scan::Step::kPaused: return SliceEnd::kPaused;
+      case storage::Scan::Step::kEvent: break;
+    }
+    if (run.request->mode == QueryRequest::Mode::kCount) {
+      ++run.count;
+      continue;
+    }
+    run.writer.append(event);
+    if (run.writer.is_full()) send_batch(run);
+  }
+  return SliceEnd::kNoCredit;
+}
+
+void QueryRunner::send_batch(Run& run) {
+  Batch batch;
+  batch.query = run.query;
+  if (!run.writer.is_empty()) {
+    batch.events = run.writer.take().detach();
+    --run.credit;
+  }
+  run.has_sent = true;
+  GYRE_ASSERT(port_.try_send_reply(run.asker, to_slot(batch)));
+}
+
+void QueryRunner::send_last(Run& run, bool is_out_of_time) {
+  Batch batch;
+  batch.query = run.query;
+  batch.is_last = 1;
+  batch.is_out_of_time = is_out_of_time ? 1 : 0;
+  batch.count = run.count;
+  batch.events = run.writer.take().detach();
+  GYRE_ASSERT(port_.try_send_reply(run.asker, to_slot(batch)));
+  scans_.erase(key(run.asker, run.query));
+}
+
+}  // namespace gyre::relay
