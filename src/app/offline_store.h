@@ -1,0 +1,41 @@
+// OfflineStore: a whole data directory opened by a tool, all shards in one process, without a relay.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gyre/base/clock.h"
+#include "gyre/base/random.h"
+#include "gyre/storage/data_directory.h"
+#include "gyre/storage/store.h"
+
+namespace gyre::app {
+
+class OfflineStore {
+ public:
+  // kMustExist: an error if there is no store at `path` (export). kCreate: made for `shard_count`
+  // shards if there is none (import). The error for a store in use names the cure.
+  enum class Mode : std::uint8_t { kMustExist, kCreate };
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<OfflineStore>> open(
+      const std::string& path, Mode mode, std::uint32_t shard_count,
+      const storage::StoreOptions& options);
+
+  [[nodiscard]] std::uint32_t shard_count() const { return data_->shard_count(); }
+  [[nodiscard]] storage::Store& shard(ShardId id) { return *stores_[id]; }
+  [[nodiscard]] ShardId owner_of(const Bytes32& pubkey) const {
+    return storage::owner_shard(pubkey, data_->key(), data_->shard_count());
+  }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+
+  // Writes and syncs everything.
+  [[nodiscard]] absl::Status close();
+
+ private:
+  SystemClock clock_;
+  SystemRandom random_;
+  std::unique_ptr<storage::DataDirectory> data_;
+  std::vector<std::unique_ptr<storage::Store>> stores_;
+};
+
+}  // namespace gyre::app

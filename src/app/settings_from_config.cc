@@ -1,0 +1,87 @@
+#include "app/settings_from_config.h"
+
+#include <algorithm>
+
+#include "app/version.h"
+#include "gyre/base/assert.h"
+
+namespace gyre::app {
+namespace {
+
+net::NetLimits net_limits(const Config& config) {
+  net::NetLimits limits;
+  limits.connections = config.limits.connections;
+  limits.connections_per_ip = config.limits.connections_per_ip;
+  limits.message_bytes = config.limits.message_bytes;
+  limits.send_queue_bytes = config.limits.send_queue_bytes;
+  limits.handshake_timeout_s = config.net.handshake_timeout_s;
+  limits.ping_s = config.net.ping_s;
+  limits.pong_timeout_s = config.net.pong_timeout_s;
+  limits.send_timeout_s = config.net.send_timeout_s;
+  limits.close_timeout_s = config.net.close_timeout_s;
+  limits.base_path = config.net.base_path;
+  for (const std::string& text : config.net.trusted_proxies) {
+    const auto prefix = runtime::IpPrefix::parse(text);
+    GYRE_ASSERT(prefix.has_value());  // load_config() has checked it.
+    limits.trusted_proxies.push_back(*prefix);
+  }
+  return limits;
+}
+
+nostr::MessageLimits message_limits(const Config& config) {
+  nostr::MessageLimits limits;
+  limits.message_bytes_max = config.limits.message_bytes;
+  limits.event_tags_max = config.limits.event_tags;
+  limits.content_chars_max = config.limits.content_chars;
+  limits.subscription_id_chars_max = config.limits.subscription_id_chars;
+  limits.filters_max = config.limits.filters;
+  limits.filter_values_max = config.limits.filter_values;
+  return limits;
+}
+
+}  // namespace
+
+relay::Settings relay_settings(const Config& config, const std::string& listen) {
+  relay::Settings settings;
+  settings.limits.message = message_limits(config);
+  settings.limits.net = net_limits(config);
+  settings.limits.filter_limit_max = config.limits.filter_limit_max;
+  settings.limits.filter_limit_default =
+      std::min(config.limits.filter_limit_default, config.limits.filter_limit_max);
+  settings.limits.subscriptions = config.limits.subscriptions;
+  settings.limits.events_in_flight = config.limits.events_in_flight;
+  settings.limits.created_at_future_s = config.limits.created_at_future_s;
+  settings.limits.created_at_past_s = config.limits.created_at_past_s;
+  settings.limits.query_time_ns = std::uint64_t{config.limits.query_time_s} * 1'000'000'000;
+  settings.name = config.relay.name;
+  settings.description = config.relay.description;
+  settings.contact = config.relay.contact;
+  settings.pubkey = config.relay.pubkey;
+  settings.icon = config.relay.icon;
+  settings.version = kVersion;
+  settings.urls = own_urls(config, listen);
+  for (const std::string& hex : config.relay.admins) {
+    Bytes32 key;
+    GYRE_ASSERT(hex_decode(hex, key.bytes.data()));  // load_config() has checked it.
+    settings.admins.push_back(key);
+  }
+  settings.gated_kinds = config.auth.gated_kinds;
+  std::sort(settings.gated_kinds.begin(), settings.gated_kinds.end());
+  settings.is_auth_required = config.auth.required;
+  settings.expiry_sweep_s = config.store.expiry_sweep_s;
+  return settings;
+}
+
+storage::StoreOptions store_options(const Config& config) {
+  storage::StoreOptions options;
+  options.log.segment_bytes = config.store.segment_bytes;
+  options.postings.table_postings_max = config.store.table_postings_max;
+  switch (config.store.durability) {
+    case Durability::kFsync: options.log.durability = storage::Durability::kFsync; break;
+    case Durability::kInterval: options.log.durability = storage::Durability::kInterval; break;
+    case Durability::kOs: options.log.durability = storage::Durability::kOs; break;
+  }
+  return options;
+}
+
+}  // namespace gyre::app

@@ -1,0 +1,77 @@
+// ShardThread: the thread of one shard, from opening its store to closing it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "gyre/base/clock.h"
+#include "gyre/base/random.h"
+#include "gyre/relay/relay_shard.h"
+#include "gyre/relay/settings.h"
+#include "gyre/runtime/mesh.h"
+#include "gyre/runtime/uring_io.h"
+#include "gyre/storage/data_directory.h"
+#include "gyre/storage/store.h"
+
+namespace gyre::app {
+
+class ShardThread {
+ public:
+  // What all shards of a server use; outlives them.
+  struct Shared {
+    const storage::DataDirectory& data;
+    const storage::StoreOptions& store_options;
+    const relay::Settings& settings;
+    runtime::Mesh& mesh;
+    runtime::UringSet& rings;
+    relay::RelayCommon& common;
+    const Clock& clock;
+    runtime::Shard::Options loop_options;
+    bool pins_core;
+    // Counted down by each shard when it has opened its store and ring, or failed to.
+    std::latch& opened;
+    // Counted down once by the server: look at `may_serve` and serve, or end.
+    std::latch& decided;
+    std::atomic<bool>& may_serve;
+  };
+
+  ShardThread(Shared& shared, ShardId id, int listener);
+  ~ShardThread();
+
+  void start();
+  void join() { thread_.join(); }
+
+  // After `opened`: what went wrong, if anything.
+  [[nodiscard]] const absl::Status& open_status() const { return open_status_; }
+  // After join: what closing the store said.
+  [[nodiscard]] const absl::Status& close_status() const { return close_status_; }
+  [[nodiscard]] const storage::Store* store() const { return store_.get(); }
+
+  // Server's thread, while the shard serves.
+  void send(const relay::ControlMessage& message);
+  [[nodiscard]] bool is_drained() const { return relay_->is_drained(); }
+
+ private:
+  void run();
+  [[nodiscard]] absl::Status open();
+
+  Shared& shared_;
+  const ShardId id_;
+  const int listener_;
+  SystemRandom random_;
+  std::unique_ptr<runtime::Io> io_;
+  std::unique_ptr<storage::Store> store_;
+  std::unique_ptr<runtime::MeshPort> port_;
+  std::unique_ptr<runtime::TimerWheel> timers_;
+  std::unique_ptr<relay::RelayShard> relay_;
+  absl::Status open_status_;
+  absl::Status close_status_;
+  std::thread thread_;
+};
+
+}  // namespace gyre::app
