@@ -1,0 +1,61 @@
+#include "storage/run_merger.h"
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+namespace gyre::storage {
+namespace {
+
+constexpr std::uint64_t kTable = 1'000'000;
+
+std::vector<std::size_t> chosen(const std::vector<std::uint64_t>& counts) {
+  return choose_runs_to_merge(counts, kTable);
+}
+
+TEST(ChooseRunsToMerge, WaitsForFourOfAboutTheSameSize) {
+  EXPECT_TRUE(chosen({}).empty());
+  EXPECT_TRUE(chosen({kTable, kTable, kTable}).empty());
+  EXPECT_EQ(chosen({kTable, kTable, kTable, kTable}), (std::vector<std::size_t>{0, 1, 2, 3}));
+  // What a shutdown leaves counts as a table.
+  EXPECT_EQ(chosen({kTable, 10, kTable, 0}), (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_TRUE(chosen({kTable, kTable, kTable, 5 * kTable}).empty());
+  EXPECT_EQ(chosen({4 * kTable, kTable, 4 * kTable, 5 * kTable, 4 * kTable}),
+            (std::vector<std::size_t>{0, 2, 3, 4}));
+}
+
+TEST(ChooseRunsToMerge, BeginsWithTheSmallest) {
+  EXPECT_EQ(chosen({4 * kTable, 4 * kTable, 4 * kTable, 4 * kTable, 1, 1, 1, 1}),
+            (std::vector<std::size_t>{4, 5, 6, 7}));
+}
+
+TEST(ChooseRunsToMerge, TakesAtMostEight) {
+  EXPECT_EQ(chosen(std::vector<std::uint64_t>(20, kTable)).size(), 8u);
+}
+
+TEST(ChooseRunsToMerge, KeepsAStoreInFewRunsAndRewritesSeldom) {
+  std::vector<std::uint64_t> runs;
+  std::uint64_t rewritten = 0;
+  constexpr std::uint64_t kTables = 300;
+  for (std::uint64_t i = 0; i < kTables; ++i) {
+    runs.push_back(kTable);
+    for (;;) {
+      const std::vector<std::size_t> inputs = chosen(runs);
+      if (inputs.empty()) break;
+      std::uint64_t sum = 0;
+      for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
+        sum += runs[*input];
+        runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(*input));
+      }
+      EXPECT_LE(sum, 64 * kTable);
+      rewritten += sum;
+      runs.push_back(sum);
+    }
+    ASSERT_LE(runs.size(), 16u);
+  }
+  EXPECT_EQ(std::accumulate(runs.begin(), runs.end(), std::uint64_t{0}), kTables * kTable);
+  EXPECT_LE(rewritten, 4 * kTables * kTable);
+}
+
+}  // namespace
+}  // namespace gyre::storage
