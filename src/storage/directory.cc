@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "gyre/base/assert.h"
 #include "gyre/base/ids.h"
+#include "storage/concat.h"
 #include "storage/corruption.h"
 #include "storage/directory_format.h"
+#include "storage/little_endian.h"
 
 namespace gyre::storage {
 namespace {
@@ -63,9 +64,30 @@ absl::StatusOr<Reader> open_reader(FileSystem& files, std::string_view path,
   return reader;
 }
 
-bool has_valid_header(const File& file) {
-  DirectoryHeaderBytes header;
-  return file.read_at(0, header).ok() && header == directory_header();
+// Whether the file may be believed as far as `checkpointed_rows`; a file of no rows gets its header
+// if it has none, for a crash just after creation leaves that.
+absl::Status check_file(File& file, std::string_view path, Sequence checkpointed_rows) {
+  DirectoryHeaderBytes header{};
+  const bool has_header = file.read_at(0, header).ok();
+  if (!has_header || header != directory_header()) {
+    if (checkpointed_rows == 0) return write_header(file);
+    const std::uint32_t version = load_u32(&header[8]);
+    // Before the checksum: another version may keep that elsewhere.
+    if (std::equal(header.begin(), header.begin() + 8, directory_header().begin()) &&
+        version != kDirectoryVersion) {
+      return absl::DataLossError(concat(path, " has format ", version,
+                                        ", and this gyre knows format ", kDirectoryVersion,
+                                        " only; ", kRebuildCure));
+    }
+    return absl::DataLossError(concat(path, ": damaged header; ", kRebuildCure));
+  }
+  const auto size = file.size();
+  if (!size.ok()) return size.status();
+  if (checkpointed_rows != 0 && *size < directory_row_offset(checkpointed_rows)) {
+    return absl::DataLossError(concat(path, ": holds fewer than the ", checkpointed_rows,
+                                      " rows of the last checkpoint; ", kRebuildCure));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -106,28 +128,18 @@ Directory::~Directory() = default;
 
 absl::StatusOr<std::unique_ptr<Directory>> Directory::open(FileSystem& files, std::string_view path,
                                                            Sequence checkpointed_rows) {
-  const std::string text_path(path);
   const bool is_new = !files.exists(path);
   if (is_new && checkpointed_rows != 0) {
-    return absl::DataLossError(absl::StrCat(text_path, ": missing; ", kRebuildCure));
+    return absl::DataLossError(concat(path, ": missing; ", kRebuildCure));
   }
   auto file =
       is_new ? create_file(files, path) : files.open(path, FileSystem::OpenMode::kReadWrite);
   if (!file.ok()) return file.status();
-  if (!has_valid_header(**file)) {
-    // A crash just after creation leaves no header, and nothing that could be lost.
-    if (checkpointed_rows != 0) {
-      return absl::DataLossError(
-          absl::StrCat(text_path, ": not a directory file of this version; ", kRebuildCure));
-    }
-    if (absl::Status status = write_header(**file); !status.ok()) return status;
+  if (absl::Status status = check_file(**file, path, checkpointed_rows); !status.ok()) {
+    return status;
   }
   const auto size = (*file)->size();
   if (!size.ok()) return size.status();
-  if (checkpointed_rows != 0 && *size < directory_row_offset(checkpointed_rows)) {
-    return absl::DataLossError(absl::StrCat(text_path, ": holds fewer than the ", checkpointed_rows,
-                                            " rows of the last checkpoint; ", kRebuildCure));
-  }
   auto reader = open_reader(files, path, *size);
   if (!reader.ok()) return reader.status();
   reader->file->read_ahead(0, directory_row_offset(checkpointed_rows));

@@ -67,9 +67,9 @@ absl::Status PostingRun::check_parts() const {
   std::memcpy(&header, mapped_, sizeof header);
   // Before any checksum: another version may keep those elsewhere.
   if (header.magic == kRunMagic && header.version != kRunVersion) {
-    return absl::FailedPreconditionError(concat(path_, " has format ", header.version,
-                                                ", and this gyre knows format ", kRunVersion,
-                                                " only; ", kRebuildCure));
+    return absl::DataLossError(concat(path_, " has format ", header.version,
+                                      ", and this gyre knows format ", kRunVersion, " only; ",
+                                      kRebuildCure));
   }
   if (header != kRunHeader) return damaged("header");
   const ByteSpan footer(mapped_ + bytes_ - sizeof footer_, offsetof(RunFooter, crc));
