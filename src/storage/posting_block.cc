@@ -69,6 +69,8 @@ PostingBlock::Slice PostingBlock::find(Term wanted) const {
 
 std::uint32_t PostingBlock::find_time(Slice slice, std::uint64_t wanted) const {
   std::uint32_t index = slice.begin;
+  // Most walks begin at the newest of all.
+  if (index < slice.end && created_at(index) <= wanted) return index;
   for (std::uint32_t count = slice.end - slice.begin; count > 0;) {
     const std::uint32_t half = count / 2;
     if (created_at(index + half) > wanted) {

@@ -52,7 +52,9 @@ void Client::publish(EventIndex index) {
 
 std::vector<Corpus::FilterText> Client::make_filters() {
   std::vector<Corpus::FilterText> filters;
-  for (std::uint64_t i = 1 + below(3) / 2; i > 0; --i) filters.push_back(corpus_.make_filter());
+  // Now and then so many that the relay does not get to the end of them in one go.
+  const std::uint64_t count = below(15) == 0 ? 20 + below(20) : 1 + below(3) / 2;
+  while (filters.size() < count) filters.push_back(corpus_.make_filter());
   return filters;
 }
 

@@ -84,9 +84,17 @@ bool CorpusEvent::is_ephemeral() const {
   return nostr::kind_class(view().kind()) == KindClass::kEphemeral;
 }
 
-Corpus::Corpus(Random& random, std::size_t count, std::int64_t now_s) : random_(random) {
-  while (events_.size() < count) add_event(now_s);
+Corpus::Corpus(Random& random, std::size_t count, std::uint64_t large_percent, std::int64_t now_s)
+    : random_(random) {
+  while (events_.size() < count) add_event(large_percent, now_s);
   find_killers();
+}
+
+EventIndex Corpus::some_ephemeral() {
+  while (true) {
+    const EventIndex index = below(size());
+    if (events_[index].is_ephemeral()) return index;
+  }
 }
 
 std::optional<EventIndex> Corpus::find(std::string_view id_hex) const {
@@ -100,20 +108,21 @@ std::string Corpus::some_id() {
   return std::string(events_[below(events_.size())].view().id_hex());
 }
 
-void Corpus::add_event(std::int64_t now_s) {
+void Corpus::add_event(std::uint64_t large_percent, std::int64_t now_s) {
   EventDraft draft;
   draft.key_index = static_cast<std::uint32_t>(below(kAuthors));
   draft.kind = kKinds[below(std::size(kKinds))];
   if (draft.kind == nostr::kKindVanish && chance(60)) draft.kind = 1;
   // Few seconds for many events, so that ties are common.
   draft.created_at = static_cast<std::uint64_t>(now_s) - 100 + below(30);
-  draft.content = std::to_string(below(1'000'000)) + std::string(chance(5) ? below(9000) : 0, 'c');
+  const std::uint64_t filling = chance(large_percent) ? below(20'000) : 0;
+  draft.content = std::to_string(below(1'000'000)) + std::string(filling, 'c');
   add_tags_of_kind(draft);
   if (chance(8)) {
     const auto due = static_cast<std::uint64_t>(now_s) + 1 + below(200);
     draft.tags.push_back({"expiration", std::to_string(due)});
   }
-  if (chance(4)) draft.tags.push_back({"-"});
+  if (chance(draft.kind == nostr::kKindVanish ? 40 : 4)) draft.tags.push_back({"-"});
 
   CorpusEvent event;
   event.key_index = draft.key_index;

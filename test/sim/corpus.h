@@ -41,12 +41,14 @@ class Corpus {
   static constexpr std::uint32_t kAuthors = 6;
   static constexpr std::string_view kRelayUrl = "wss://relay.test/";
 
-  // Events dated around `now_s`, some with an expiration after it.
-  Corpus(Random& random, std::size_t count, std::int64_t now_s);
+  // Events dated around `now_s`, some with an expiration after it; so many of a hundred are large.
+  Corpus(Random& random, std::size_t count, std::uint64_t large_percent, std::int64_t now_s);
 
   [[nodiscard]] std::size_t size() const { return events_.size(); }
   [[nodiscard]] const CorpusEvent& operator[](EventIndex index) const { return events_[index]; }
   [[nodiscard]] std::optional<EventIndex> find(std::string_view id_hex) const;
+
+  [[nodiscard]] EventIndex some_ephemeral();
 
   // One filter object as text, and compiled.
   struct FilterText {
@@ -65,7 +67,7 @@ class Corpus {
  private:
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return random_.next_u64() % bound; }
   [[nodiscard]] bool chance(std::uint64_t percent) { return below(100) < percent; }
-  void add_event(std::int64_t now_s);
+  void add_event(std::uint64_t large_percent, std::int64_t now_s);
   void add_tags_of_kind(EventDraft& draft);
   [[nodiscard]] std::string some_id();
   [[nodiscard]] std::string some_pubkey() {

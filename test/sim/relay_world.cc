@@ -169,7 +169,7 @@ bool RelayWorld::has_reason_to_turn(const Shard& shard) const {
 
 bool RelayWorld::turn(ShardId id) {
   Shard& shard = *shards_[id];
-  if (shard.relay->is_finished()) return false;
+  if (!shard.relay || shard.relay->is_finished()) return false;
   if (options_.lets_sleep && !has_reason_to_turn(shard)) return false;
   shard.loop->turn(true);
   return true;
@@ -209,7 +209,19 @@ void RelayWorld::stop() { send_control(relay::ControlMessage::Type::kStop); }
 
 bool RelayWorld::is_finished() const {
   return std::all_of(shards_.begin(), shards_.end(),
-                     [](const auto& shard) { return shard->relay->is_finished(); });
+                     [this](const auto& shard) { return is_finished(shard->id); });
+}
+
+bool RelayWorld::is_finished(ShardId id) const {
+  const Shard& shard = *shards_[id];
+  return !shard.relay || shard.relay->is_finished();
+}
+
+void RelayWorld::end_thread(ShardId id) {
+  Shard& shard = *shards_[id];
+  GYRE_ASSERT(shard.relay && shard.relay->is_finished());
+  shard.loop.reset();
+  shard.relay.reset();
 }
 
 void RelayWorld::close() {

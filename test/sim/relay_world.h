@@ -76,8 +76,12 @@ class RelayWorld {
   [[nodiscard]] bool is_drained() const;
   void stop();
   [[nodiscard]] bool is_finished() const;
+  [[nodiscard]] bool is_finished(ShardId shard) const;
   // Closes the stores. Requires: is_finished().
   void close();
+
+  // The end of one shard's thread, whatever the others do. Requires: it is finished.
+  void end_thread(ShardId shard);
 
  private:
   class SleepyIo;

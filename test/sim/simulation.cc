@@ -24,7 +24,7 @@ class EverythingIsReadable final : public storage::ReadAccess {
 Simulation::Simulation(std::uint64_t seed)
     : random_(seed),
       options_(choose_options()),
-      corpus_(random_, kCorpusSize, clock_.unix_s()),
+      corpus_(random_, kCorpusSize, chance(50) ? 2 : 40, clock_.unix_s()),
       ledger_(corpus_) {
   report_.options = options_.to_string();
   start();
@@ -94,7 +94,9 @@ void Simulation::start() {
 
 void Simulation::run(std::uint64_t steps) {
   while (steps > 0) {
-    for (std::uint64_t i = std::min(steps, 200 + below(800)); i > 0; --i, --steps) step();
+    slow_shard_ = static_cast<std::uint32_t>(below(2 * options_.shards));
+    slow_disk_ = static_cast<std::uint32_t>(below(2 * options_.shards));
+    for (std::uint64_t i = std::min(steps, 50 + below(700)); i > 0; --i, --steps) step();
     switch (below(4)) {
       case 0: crash(); break;
       case 1: restart_in_order(); break;
@@ -108,15 +110,15 @@ void Simulation::step() {
   const std::uint64_t choice = below(100);
   if (choice < 55) return turn_some_shard();
   if (choice < 80) return step_client();
-  if (choice < 95) {
-    (void)world_->run_background(static_cast<ShardId>(below(world_->shard_count())));
-    return;
-  }
-  let_time_pass();
+  if (choice >= 95) return let_time_pass();
+  const auto shard = static_cast<ShardId>(below(world_->shard_count()));
+  if (shard != slow_disk_ || chance(5)) (void)world_->run_background(shard);
 }
 
 void Simulation::turn_some_shard() {
-  if (world_->turn(static_cast<ShardId>(below(world_->shard_count())))) ++report_.turns;
+  const auto shard = static_cast<ShardId>(below(world_->shard_count()));
+  if (shard == slow_shard_ && !chance(5)) return;
+  if (world_->turn(shard)) ++report_.turns;
 }
 
 // While bytes are on their way only a little, else readers would seem slow that are not.
@@ -141,21 +143,30 @@ void Simulation::step_client() {
 void Simulation::act(Client& client) {
   const std::uint64_t choice = below(100);
   if (choice < 50) {
-    // Several at once, as clients do; some of them for the second time.
-    for (std::uint64_t i = 1 + below(4); i > 0; --i) {
-      client.publish(below(corpus_.size()));
-      ++report_.sent;
-    }
+    publish_some(client);
   } else if (choice < 65) {
     client.subscribe();
-  } else if (choice < 78) {
+  } else if (choice < 76) {
     client.replace_or_close_subscription();
-  } else if (choice < 88) {
+  } else if (choice < 85) {
     client.count();
   } else if (choice < 92) {
     client.log_in();
   } else {
     disturb(client);
+  }
+}
+
+// Several at once, as clients do, now and then very many; some of them again.
+void Simulation::publish_some(Client& client) {
+  const bool are_ephemeral = chance(10);
+  for (std::uint64_t i = chance(5) ? 20 + below(40) : 1 + below(4); i > 0; --i) {
+    EventIndex index = are_ephemeral ? corpus_.some_ephemeral() : below(corpus_.size());
+    if (!recent_.empty() && chance(25)) index = recent_[below(recent_.size())];
+    client.publish(index);
+    ++report_.sent;
+    recent_.push_back(index);
+    if (recent_.size() > 8) recent_.erase(recent_.begin());
   }
 }
 
@@ -276,13 +287,15 @@ void Simulation::restart_in_order() {
       throw Violation("a socket is left open");
     }
   }
+  count_world();
   world_->stop();
   for (std::uint64_t round = 0; !world_->is_finished(); ++round) {
     if (round == kSettleRoundsMax) throw Violation("the relay never stops");
-    (void)world_->turn(static_cast<ShardId>(round % world_->shard_count()));
+    // As threads do: one ends while another still takes its last messages.
+    const auto shard = static_cast<ShardId>(below(world_->shard_count()));
+    if (world_->turn(shard) && world_->is_finished(shard)) world_->end_thread(shard);
   }
   world_->close();
-  count_world();
   clients_.clear();
   world_.reset();
   disk_.kill_process();

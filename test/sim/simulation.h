@@ -45,6 +45,7 @@ class Simulation {
   void step();
   void step_client();
   void act(Client& client);
+  void publish_some(Client& client);
   void disturb(Client& client);
   void turn_some_shard();
   void let_time_pass();
@@ -68,6 +69,10 @@ class Simulation {
   Ledger ledger_;
   std::unique_ptr<RelayWorld> world_;
   std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<EventIndex> recent_;  // Sent a moment ago.
+  // For a while one shard hardly turns, or one disk hardly writes; none if it is no shard's.
+  std::uint32_t slow_shard_ = 0;
+  std::uint32_t slow_disk_ = 0;
   SimulationReport report_;
 };
 

@@ -30,6 +30,7 @@ from programs import LOGS, TOP, Program, run, run_all
 # Suites of Meson's tests that run in the release build, with what they prove.
 MESON_SUITES = {
     "unit": "each part by itself, release build",
+    "sim": "whole relays on one thread, each run from one seed, with faults",
 }
 
 # In the ThreadSanitizer build only what has threads is built and run: program and its cases.
