@@ -42,6 +42,8 @@ class Ingest {
   void on_foreign_request(ShardId from, const ForeignRequest& request);
   void on_foreign_done(const ForeignDone& done);
 
+  // Events wait for their signature.
+  [[nodiscard]] bool is_verifying() const { return !waiting_.empty(); }
   // Verifies and stores one batch. True if events still wait and another turn can help.
   bool work();
   // After work(): something waits for room in the log, which its writer will bring about.

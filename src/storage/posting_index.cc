@@ -64,6 +64,8 @@ void PostingIndex::add(const Posting& posting) {
   if (impl.discarded != nullptr && !impl.discarded->free_some()) impl.discarded.reset();
 }
 
+void PostingIndex::prefetch(Term term) const { impl_->active->prefetch(term); }
+
 bool PostingIndex::wants_freeze() const {
   return impl_->active->posting_count() >= impl_->options.table_postings_max;
 }

@@ -23,6 +23,7 @@ namespace gyre::storage {
 class PostingTable {
  public:
   void add(const Posting& posting);
+  void prefetch(Term term) const { partitions_[partition_of(term)].prefetch(term); }
 
   // Also a version: places found at one count are to be found again at another.
   [[nodiscard]] std::uint64_t posting_count() const { return posting_count_; }

@@ -22,6 +22,9 @@ using nostr::PackedEventView;
 // Postings that may pile up while a checkpoint cannot be written, in tables' worth; then the store
 // refuses writes as it does when the log finds no space.
 constexpr std::uint64_t kTablesMax = 4;
+// Between commits while more is coming (Store::CommitPace): far below what a flood's events wait
+// for their signatures, and a tenth of the commits.
+constexpr std::uint64_t kCommitIntervalNs = 4'000'000;
 // Between two attempts to write a checkpoint that failed (the disk may be full).
 constexpr std::uint64_t kCheckpointRetryNs = 2'000'000'000;
 
@@ -67,6 +70,7 @@ struct Store::Impl {
   [[nodiscard]] std::optional<Verdict> why_no_room(std::uint64_t payload_bytes) const;
   void note_expiration(std::int64_t expiration_s);
 
+  void start_commit(CommitPace pace);
   void start_checkpoint();
   void freeze();
   void name_next_run();
@@ -103,6 +107,7 @@ struct Store::Impl {
   const DirectoryDelta* delta = nullptr;
   bool has_checkpoint_failed = false;  // The last attempt.
   std::uint64_t checkpoint_retry_at_ns = 0;
+  std::uint64_t commit_started_ns = 0;
   BackgroundWorker worker;
 
   // Scratch, so that storing allocates nothing in the steady state.
@@ -240,6 +245,7 @@ Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
   if (const auto address = address_of(event, pubkey)) {
     terms.push_back(hasher.address(address->kind, address->pubkey, address->d));
   }
+  for (const Term term : terms) postings->prefetch(term);
   for (const Term term : terms) post(term, created_at, id_prefix, sequence);
   if (expiration) {
     post(hasher.expiry(), *expiration, id_prefix, sequence);
@@ -419,12 +425,19 @@ QuerySources Store::sources() const { return impl_->sources(); }
 const TermHasher& Store::hasher() const { return impl_->hasher; }
 const LogRecovery& Store::recovery() const { return impl_->recovery; }
 
-bool Store::work() {
+bool Store::work(CommitPace pace) {
   const bool has_moved = impl_->log->take_completions();
   impl_->take_checkpoint_result();
   impl_->start_checkpoint();
-  impl_->log->start_commit();
+  impl_->start_commit(pace);
   return has_moved;
+}
+
+void Store::Impl::start_commit(CommitPace pace) {
+  const std::uint64_t now_ns = clock.monotonic_ns();
+  if (pace == CommitPace::kMayWait && now_ns < commit_started_ns + kCommitIntervalNs) return;
+  if (!log->is_commit_in_flight()) commit_started_ns = now_ns;
+  log->start_commit();
 }
 
 // Freezes what is in memory and notes where the log stands.

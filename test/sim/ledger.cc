@@ -24,6 +24,9 @@ void Ledger::note_ok(EventIndex index, bool is_accepted, std::string_view prefix
     if (must_be_refused) wrong("though it must be refused");
     if (!prefix.empty() && prefix != "duplicate") wrong("with a word of refusal");
     if (prefix == "duplicate" && records_[index].send_count < 2) wrong("though it is new");
+    if (!event.is_ephemeral() && is_surely_dead(index, records_[index].first_sent)) {
+      wrong("though it is dead");
+    }
     if (records_[index].accepted == kNever) ++accepted_count_;
     records_[index].accepted = std::min(records_[index].accepted, tick());
     return;
@@ -31,8 +34,8 @@ void Ledger::note_ok(EventIndex index, bool is_accepted, std::string_view prefix
   if (event.has_bad_signature && prefix == "invalid") return;
   if (event.is_vanish_elsewhere && prefix == "invalid") return;
   if (was_login_needed && (prefix == "auth-required" || prefix == "restricted")) return;
-  if (event.is_ephemeral()) wrong("though nothing speaks against it");
-  if (event.is_expired(now_s) && prefix == "invalid") return;
+  // Their expiration means nothing, but their author may have vanished.
+  if (!event.is_ephemeral() && event.is_expired(now_s) && prefix == "invalid") return;
   if (prefix != "blocked" && prefix != "duplicate") wrong("with the wrong word");
   if (!may_be_dead(index, kNever, now_s)) wrong("though nothing speaks against it");
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kCorpusSize = 300;
 constexpr std::size_t kClientsMax = 8;
 // More turns than any backlog of a run takes; what has not settled by then never does.
-constexpr std::uint64_t kSettleRoundsMax = 400'000;
+constexpr std::uint64_t kSettleRoundsMax = 4'000'000;
 
 class EverythingIsReadable final : public storage::ReadAccess {
  public:
@@ -41,7 +41,7 @@ WorldOptions Simulation::choose_options() {
   options.clock_step_ns = one_of({0u, 0u, 20'000u, 300'000u});
   options.lets_sleep = chance(80);
   options.network.socket_buffer_bytes = one_of({100u, 1000u, 65'536u});
-  options.network.receive_bytes_max = one_of({16u, 500u, 4096u});
+  options.network.receive_bytes_max = one_of({40u, 500u, 4096u});
   options.network.delay_percent = one_of({0u, 25u, 60u});
 
   options.store.postings.table_postings_max = one_of({100u, 400u, 1'000'000u});

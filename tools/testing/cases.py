@@ -78,7 +78,9 @@ def _read_gtest_output(output, exit_code):
             cases.append(Case(name.rstrip(","), "" if word == "OK" else "failed; see the log"))
             running = None
     if running is not None:
-        cases.append(Case(running, how_it_ended(exit_code) + " in this test"))
+        reasons = re.findall(r"(?m)^.*(?:ERROR: |SUMMARY: |runtime error: |assert).*$", output)
+        problem = [how_it_ended(exit_code) + " in this test", *reasons[-5:]]
+        cases.append(Case(running, "\n".join(problem)))
     return cases
 
 

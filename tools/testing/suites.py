@@ -4,7 +4,8 @@ How tests plug in:
 
   GoogleTest and other programs   test(...) in a meson.build, with `suite : 'unit'` or the name of
                                   another suite of MESON_SUITES. They run in `asan` as well.
-  test/protocol/*.py              executable files; they test build/release/gyre
+  test/protocol/*.py              executable files; they test the relay that `--gyre` names. They run
+                                  in `asan` as well.
   test/clients/*.mjs              the same with Node.js, after `npm ci` in that folder
   test/fuzz/<name>_fuzz.cc        listed in test/fuzz/meson.build; seeds in test/fuzz/corpus/<name>
   tools/lint/*.py                 lints, each with a test of its own in test/lint
@@ -156,7 +157,7 @@ def run_asan():
         programs = meson_programs("asan")
         for program in programs:
             program.environment = {**environment, **program.environment}
-        return programs
+        return programs + protocol_programs("asan", environment)
 
     return built("asan", "asan", find)
 
@@ -211,16 +212,23 @@ def fuzz_program(target, scratch):
     )
 
 
+def protocol_programs(kind, environment=None):
+    """The black-box scripts, on the relay of that build."""
+    gyre = TOP / "build" / kind / "gyre"
+    return [
+        Program(
+            script.stem,
+            [sys.executable, script, "--gyre", gyre],
+            environment=environment or {},
+            seconds_max=600,
+        )
+        for script in sorted((TOP / "test" / "protocol").glob("*.py"))
+        if os.access(script, os.X_OK)
+    ]
+
+
 def run_protocol():
-    return built(
-        "release",
-        "protocol",
-        lambda: [
-            Program(script.stem, [sys.executable, script], seconds_max=600)
-            for script in sorted((TOP / "test" / "protocol").glob("*.py"))
-            if os.access(script, os.X_OK)
-        ],
-    )
+    return built("release", "protocol", lambda: protocol_programs("release"))
 
 
 def run_clients():

@@ -88,7 +88,12 @@ class Store {
 
   // Once a turn: takes completions of writer and checkpoints, hands over the next commit. True if
   // acknowledged() moved.
-  bool work();
+  //
+  // kMayWait, while the caller knows that more is about to be put: a commit begins at most every
+  // 4 ms then, since each costs the same however much it makes durable. kNow: as soon as the
+  // writer is idle.
+  enum class CommitPace : std::uint8_t { kNow, kMayWait };
+  bool work(CommitPace pace = CommitPace::kNow);
 
   // As EventLog: threads of its own that call `on_progress`, or by hand.
   void start_threads(std::function<void()> on_progress);
