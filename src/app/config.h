@@ -71,6 +71,7 @@ struct Config {
     std::uint32_t filter_limit_max = 5'000;
     std::uint32_t filter_limit_default = 500;
     std::uint32_t query_time_s = 5;
+    std::uint32_t filter_cost = 65'536;
     std::uint32_t events_in_flight = 128;
     std::uint64_t send_queue_bytes = 4 * 1024 * 1024;
   };

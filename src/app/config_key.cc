@@ -156,6 +156,10 @@ std::vector<ConfigKey> connection_limit_keys() {
        size_field<&C::limits, &C::Limits::send_queue_bytes>(64 * kKiB, kGiB),
        "Bytes waiting for one client; a slower one is disconnected. At least "
        "limits.message_bytes."},
+      {"limits", "filter_cost", Reload::kLive,
+       integer_field<&C::limits, &C::Limits::filter_cost>(1'000, 10'000'000),
+       "Cost of all filters that one connection holds open: 32 for each filter and 1 for each of "
+       "its values. A REQ beyond it is refused."},
       {"limits", "events_in_flight", Reload::kLive,
        integer_field<&C::limits, &C::Limits::events_in_flight>(1, 65'536),
        "Events of one connection that wait for their OK. Reading from it pauses there."},

@@ -14,8 +14,8 @@ struct ExportOptions {
   std::string file;           // Empty or "-": standard output.
 };
 
-// The number of events written. Every event is verified on its way out (id and signature), so a damaged
-// one is reported instead of passed on.
+// The number of events written. Every event is verified on its way out (id and signature), so a
+// damaged one is reported instead of passed on.
 [[nodiscard]] absl::StatusOr<std::uint64_t> run_export(const ExportOptions& options);
 
 }  // namespace gyre::app

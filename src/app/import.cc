@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cinttypes>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "gyre/nostr/client_message.h"
 #include "gyre/nostr/json_text.h"
 #include "gyre/nostr/kind.h"
+#include "gyre/relay/relay_url.h"
 #include "gyre/runtime/topology.h"
 
 namespace gyre::app {
@@ -56,13 +56,17 @@ std::string describe(Verdict verdict) {
 
 class Import {
  public:
-  Import(const ImportOptions& options, OfflineStore& store, std::FILE* file, std::uint64_t file_bytes)
+  Import(const ImportOptions& options, OfflineStore& store, std::FILE* file,
+         std::uint64_t file_bytes)
       : options_(options),
         store_(store),
         file_(file),
         parser_(message_limits(options)),
         verifier_(nostr::make_signature_verifier(1024)),
         progress_("lines", file_bytes) {
+    for (const std::string& url : options.relay_urls) {
+      own_urls_.push_back(*relay::parse_relay_url(url));  // run_import() has checked them.
+    }
     for (std::uint32_t i = 0; i < store.shard_count(); ++i) {
       lanes_.push_back(std::make_unique<ImportLane>(store.shard(static_cast<ShardId>(i))));
     }
@@ -73,6 +77,10 @@ class Import {
     while (!is_interrupted() && !is_disk_full_ && read_line()) take_line();
     finish_lanes();
     progress_.finish();
+    if (is_disk_full_) {
+      report_.failure = "the disk is full; the import stopped behind line " +
+                        std::to_string(line_number_) + ". Make space and run it again";
+    }
     report_.was_interrupted = is_interrupted();
     return std::move(report_);
   }
@@ -86,18 +94,31 @@ class Import {
     return limits;
   }
 
-  // Reads one line into text_ without its end; false at the end of the file.
+  // Reads one line into text_ without its end; of a line that is too long only so much as shows
+  // that. False at the end of the file, and when reading fails (read_error_).
   bool read_line() {
-    const ssize_t got = getline(&buffer_, &buffer_bytes_, file_);
-    if (got < 0) return false;
-    bytes_read_ += static_cast<std::uint64_t>(got);
+    text_.clear();
+    int c = getc_unlocked(file_);
+    if (c == EOF) return note_end();
+    for (; c != EOF && c != '\n'; c = getc_unlocked(file_)) {
+      ++bytes_read_;
+      if (text_.size() <= options_.line_bytes_max) text_.push_back(static_cast<char>(c));
+    }
+    if (c == EOF && std::ferror(file_) != 0) return note_end();
+    ++bytes_read_;
     ++line_number_;
-    std::string_view text(buffer_, static_cast<std::size_t>(got));
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-    text_.assign(text);
+    while (!text_.empty() && text_.back() == '\r') text_.pop_back();
+    text_bytes_ = text_.size();
     text_.append(nostr::MessageParser::kPadding, '\0');
-    text_bytes_ = text.size();
     return true;
+  }
+
+  bool note_end() {
+    if (std::ferror(file_) != 0) {
+      report_.failure =
+          "line " + std::to_string(line_number_ + 1) + " cannot be read: " + std::strerror(errno);
+    }
+    return false;
   }
 
   void take_line() {
@@ -149,9 +170,7 @@ class Import {
     while (tags.next()) {
       if (tags.name() != "relay") continue;
       if (tags.value() == "ALL_RELAYS") return true;
-      for (const std::string& url : options_.relay_urls) {
-        if (nostr::unescape(tags.value()) == url) return true;
-      }
+      if (relay::names_this_relay(nostr::unescape(tags.value()), own_urls_)) return true;
     }
     return false;
   }
@@ -175,7 +194,8 @@ class Import {
   }
 
   void count(const ImportLane::Result& result) {
-    if (result.is_signature_bad) return refuse(result.line, "invalid: the signature does not verify");
+    if (result.is_signature_bad)
+      return refuse(result.line, "invalid: the signature does not verify");
     if (result.verdict == Verdict::kAccept) {
       ++report_.added;
     } else if (result.verdict == Verdict::kDuplicate) {
@@ -201,8 +221,6 @@ class Import {
       lane->finish();
     }
     take_results();
-    std::free(buffer_);
-    buffer_ = nullptr;
   }
 
   const ImportOptions& options_;
@@ -213,9 +231,8 @@ class Import {
   Progress progress_;
   std::vector<std::unique_ptr<ImportLane>> lanes_;
   ImportReport report_;
-  char* buffer_ = nullptr;  // getline's.
-  std::size_t buffer_bytes_ = 0;
-  std::string text_;        // The line and the parser's padding.
+  std::vector<relay::RelayUrl> own_urls_;
+  std::string text_;  // The line and the parser's padding.
   std::size_t text_bytes_ = 0;
   std::uint64_t bytes_read_ = 0;
   std::uint64_t line_number_ = 0;
@@ -225,18 +242,24 @@ class Import {
 }  // namespace
 
 absl::StatusOr<ImportReport> run_import(const ImportOptions& options) {
+  for (const std::string& url : options.relay_urls) {
+    if (relay::parse_relay_url(url)) continue;
+    return absl::InvalidArgumentError("--relay-url " + url +
+                                      ": not a relay's URL, such as wss://relay.example");
+  }
   const bool is_standard_input = options.file.empty() || options.file == "-";
   FilePointer file(is_standard_input ? stdin : std::fopen(options.file.c_str(), "r"));
   if (file == nullptr) {
     return absl::NotFoundError("cannot read " + options.file + ": " + std::strerror(errno));
   }
-  struct stat information {};
-  const bool has_size = fstat(fileno(file.get()), &information) == 0 && S_ISREG(information.st_mode);
+  struct stat information{};
+  const bool has_size =
+      fstat(fileno(file.get()), &information) == 0 && S_ISREG(information.st_mode);
   const std::uint64_t file_bytes = has_size ? static_cast<std::uint64_t>(information.st_size) : 0;
 
-  const std::uint32_t shards =
-      options.shards != 0 ? options.shards
-                          : static_cast<std::uint32_t>(runtime::usable_cores().size());
+  const std::uint32_t shards = options.shards != 0
+                                   ? options.shards
+                                   : static_cast<std::uint32_t>(runtime::usable_cores().size());
   auto store = OfflineStore::open(options.store_path, OfflineStore::Mode::kCreate, shards, {});
   if (!store.ok()) return store.status();
   catch_interrupts();

@@ -1,4 +1,5 @@
-// ImportLane: one shard's part of an import: a thread that verifies and stores what the reader hands over.
+// ImportLane: one shard's part of an import: a thread that verifies and stores what the reader
+// hands over.
 #pragma once
 
 #include <atomic>
@@ -39,7 +40,8 @@ class ImportLane {
   // One result for each item that is not foreign, in order.
   [[nodiscard]] bool try_take(Result& result);
   void request_finish();  // No more items will come.
-  // Waits for the thread. Requires: request_finish(), and is_done() unless results are of no interest.
+  // Waits for the thread. Requires: request_finish(), and is_done() unless results are of no
+  // interest.
   void finish();
   [[nodiscard]] bool is_done() const { return is_done_.load(std::memory_order_acquire); }
 

@@ -46,12 +46,14 @@ int run_import_command(const ImportOptions& options) {
   if (!result.ok()) return report(result.status());
   std::uint64_t refused = 0;
   for (const auto& [reason, count] : result->refused) refused += count;
-  std::printf("%" PRIu64 " added, %" PRIu64 " duplicates, %" PRIu64 " refused of %" PRIu64 " lines%s\n",
+  std::printf("%" PRIu64 " added, %" PRIu64 " duplicates, %" PRIu64 " refused of %" PRIu64
+              " lines%s\n",
               result->added, result->duplicates, refused, result->lines,
               result->was_interrupted ? " (interrupted; run it again to go on)" : "");
   for (const auto& [reason, count] : result->refused) {
     std::printf("  %8" PRIu64 "  %s\n", count, reason.c_str());
   }
+  if (!result->failure.empty()) return report(absl::UnavailableError(result->failure));
   return result->was_interrupted ? 130 : 0;
 }
 
@@ -63,7 +65,8 @@ int run_export_command(const ExportOptions& options) {
 }
 
 void add_config_options(CLI::App& command, ConfigSources& sources) {
-  command.add_option("--config", sources.file, "TOML file; `gyre config --defaults` shows every key");
+  command.add_option("--config", sources.file,
+                     "TOML file; `gyre config --defaults` shows every key");
   command
       .add_option("--set", sources.settings,
                   "KEY=VALUE, over file and environment; VALUE in TOML, a bare word is a string")
@@ -92,7 +95,8 @@ int main(int argc, char** argv) {
   CLI::App* const import = app.add_subcommand("import", "store events from JSONL, all verified");
   import->add_option("--store", import_options.store_path, "the store's folder")->required();
   import->add_option("FILE", import_options.file, "JSONL; standard input without it");
-  import->add_option("--shards", import_options.shards, "for a new store; default: one for each core");
+  import->add_option("--shards", import_options.shards,
+                     "for a new store; default: one for each core");
   import->add_flag("--protected", import_options.accepts_protected,
                    "take protected events (NIP-70) too, as for a backup of your own");
   import->add_option("--relay-url", import_options.relay_urls,

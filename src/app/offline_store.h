@@ -1,4 +1,5 @@
-// OfflineStore: a whole data directory opened by a tool, all shards in one process, without a relay.
+// OfflineStore: a whole data directory opened by a tool, all shards in one process, without a
+// relay.
 #pragma once
 
 #include <memory>

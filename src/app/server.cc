@@ -174,7 +174,8 @@ void Server::log_start() const {
              torn_bytes);
   }
   GYRE_LOG(kInfo, "mesh %zu KiB; one connection at all its limits holds at most %" PRIu64 " KiB",
-           mesh_->memory_bytes() / kKiB, relay::connection_bytes_max(settings_.limits) / kKiB);
+           mesh_->memory_bytes() / kKiB,
+           relay::connection_bytes_max(settings_.limits, data_->shard_count()) / kKiB);
 }
 
 void Server::serve_signals() {

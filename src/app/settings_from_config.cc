@@ -49,6 +49,7 @@ relay::Settings relay_settings(const Config& config, const std::string& listen) 
   settings.limits.filter_limit_default =
       std::min(config.limits.filter_limit_default, config.limits.filter_limit_max);
   settings.limits.subscriptions = config.limits.subscriptions;
+  settings.limits.filter_cost = config.limits.filter_cost;
   settings.limits.events_in_flight = config.limits.events_in_flight;
   settings.limits.created_at_future_s = config.limits.created_at_future_s;
   settings.limits.created_at_past_s = config.limits.created_at_past_s;

@@ -29,7 +29,8 @@ Gather::Lane* Gather::find_lane(ShardId owner) {
 }
 
 bool Gather::is_ended() const {
-  return std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.is_last; });
+  return !is_scattered ||
+         std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.is_last; });
 }
 
 bool Gather::has_started() const {
@@ -56,7 +57,35 @@ Gather& Gatherer::make(Session& session, std::shared_ptr<const QueryRequest> req
   return gather;
 }
 
+// Asks the owners now, or when the session has few enough queries under way. An event published
+// before that belongs to the stored part, as for any owner that has not begun.
+void Gatherer::begin(Gather& gather) {
+  Session& session = *gather.session;
+  if (session.queries_running >= Gather::kRunningMax) {
+    session.queries_waiting.push_back(gather.id);
+    return;
+  }
+  scatter(gather);
+}
+
+// The session no longer waits for this query, so the next may begin.
+void Gatherer::detach(Gather& gather) {
+  Session& session = *gather.session;
+  gather.session = nullptr;
+  if (!gather.is_scattered) {
+    std::erase(session.queries_waiting, gather.id);
+    return;
+  }
+  --session.queries_running;
+  if (session.queries_waiting.empty()) return;
+  Gather& next = *gathers_[session.queries_waiting.front()];
+  session.queries_waiting.erase(session.queries_waiting.begin());
+  scatter(next);
+}
+
 void Gatherer::scatter(Gather& gather) {
+  gather.is_scattered = true;
+  ++gather.session->queries_running;
   for (const Gather::Lane& lane : gather.lanes) {
     Query query;
     query.query = gather.id;
@@ -70,14 +99,14 @@ void Gatherer::start(Session& session, Subscription& subscription,
   Gather& gather = make(session, subscription.request, owners);
   gather.subscription = &subscription;
   subscription.gather = &gather;
-  scatter(gather);
+  begin(gather);
 }
 
 void Gatherer::start_count(Session& session, std::shared_ptr<const QueryRequest> request,
                            std::string count_id, std::span<const ShardId> owners) {
   Gather& gather = make(session, std::move(request), owners);
   gather.count_id = std::move(count_id);
-  scatter(gather);
+  begin(gather);
 }
 
 void Gatherer::on_batch(ShardId from, const Batch& batch) {
@@ -118,7 +147,7 @@ void Gatherer::pump_count(Gather& gather) {
   } else {
     listener_.on_count(session, gather.count_id, gather.total);
   }
-  gather.session = nullptr;
+  detach(gather);
   release_if_ended(gather);
 }
 
@@ -210,12 +239,12 @@ void Gatherer::finish(Gather& gather) {
 
 void Gatherer::abandon(Gather& gather) {
   if (gather.subscription != nullptr) gather.subscription->gather = nullptr;
-  gather.session = nullptr;
+  if (gather.session != nullptr) detach(gather);
   gather.subscription = nullptr;
   for (Gather::Lane& lane : gather.lanes) {
     lane.batches = {};
     lane.batch_count = 0;
-    if (lane.is_last) continue;
+    if (lane.is_last || !gather.is_scattered) continue;
     Cancel cancel;
     cancel.query = gather.id;
     outbox_.send(lane.owner, cancel);
@@ -224,6 +253,7 @@ void Gatherer::abandon(Gather& gather) {
 }
 
 void Gatherer::abandon_all(Session& session) {
+  session.queries_waiting.clear();  // Or ending one would begin the next.
   for (const auto& subscription : session.subscriptions) {
     if (subscription->gather != nullptr) abandon(*subscription->gather);
   }

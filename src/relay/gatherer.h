@@ -26,6 +26,9 @@ namespace gyre::relay {
 struct Gather {
   // Batches that an owner may send ahead of what the connection has taken.
   static constexpr std::size_t kBatchesAhead = 2;
+  // Queries of one session that are under way at a time; the others wait their turn. Together with
+  // the batches ahead this bounds what a connection that reads nothing can make the relay hold.
+  static constexpr std::uint32_t kRunningMax = 4;
 
   struct Lane {
     ShardId owner = 0;
@@ -45,6 +48,7 @@ struct Gather {
   std::uint64_t total = 0;                   // Events sent, or counted.
   bool is_out_of_time = false;
   bool waits_for_drain = false;
+  bool is_scattered = false;  // The owners have been asked.
 
   [[nodiscard]] Lane* find_lane(ShardId owner);  // Null if that shard was not asked.
   [[nodiscard]] bool is_ended() const;
@@ -95,7 +99,9 @@ class Gatherer {
  private:
   Gather& make(Session& session, std::shared_ptr<const QueryRequest> request,
                std::span<const ShardId> owners);
+  void begin(Gather& gather);
   void scatter(Gather& gather);
+  void detach(Gather& gather);
   void pump(Gather& gather);
   [[nodiscard]] bool has_taken_enough(const net::Connection& connection) const;
   void pump_count(Gather& gather);

@@ -32,6 +32,7 @@ struct Subscription {
   // Shared with the query that serves the stored part, which may outlive the subscription.
   std::shared_ptr<const QueryRequest> request;
   std::vector<Posting> postings;
+  std::uint64_t filter_cost = 0;
   std::uint64_t last_event_number = 0;  // Of the last event looked at, so that each comes once.
 
   // While the stored part is being sent (gather is set), live events wait here for EOSE.
@@ -52,6 +53,9 @@ struct Session {
   std::uint32_t events_in_flight = 0;
   std::uint64_t bytes_in_flight = 0;
   std::uint32_t counts_in_flight = 0;
+  std::uint32_t queries_running = 0;           // Sent to their owners and not ended (Gatherer).
+  std::vector<std::uint32_t> queries_waiting;  // Their ids, oldest first.
+  std::uint64_t filter_cost = 0;               // Of all open subscriptions (Sessions).
   std::uint8_t pause_reasons = 0;
   bool waits_to_close = false;  // The peer's Close has come while answers were due.
   // kWaitsForQuery: a message that waits for a query to have begun (Sessions::on_req), with

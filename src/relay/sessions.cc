@@ -51,6 +51,15 @@ std::int64_t past_window_s(std::uint16_t kind, const Limits& limits) {
   return is_backdated ? std::max(limits.created_at_past_s, kBackdatingS) : limits.created_at_past_s;
 }
 
+std::uint64_t cost_of(const std::vector<nostr::Filter>& filters) {
+  std::uint64_t cost = 0;
+  for (const nostr::Filter& filter : filters) {
+    cost += kFilterCost + filter.ids.size() + filter.authors.size() + filter.kinds.size();
+    for (const nostr::TagCondition& tag : filter.tags) cost += tag.values.size();
+  }
+  return cost;
+}
+
 bool is_key_of(const Session& session, const Bytes32& pubkey) {
   return std::find(session.keys.begin(), session.keys.end(), pubkey) != session.keys.end();
 }
@@ -272,6 +281,11 @@ void Sessions::on_req(Session& session, ClientMessage& message, std::string_view
       session.subscriptions.size() >= settings_.limits.subscriptions) {
     refusal = {Prefix::kRateLimited, "too many subscriptions are open; close one first"};
   }
+  const std::uint64_t open_cost = session.filter_cost - (old == nullptr ? 0 : old->filter_cost);
+  if (refusal.prefix == Prefix::kNone &&
+      open_cost + cost_of(message.filters) > settings_.limits.filter_cost) {
+    refusal = {Prefix::kRateLimited, "too many filters and values are open; close some first"};
+  }
   // As in on_bad_request().
   if (old != nullptr) remove_subscription(*old);
   if (refusal.prefix != Prefix::kNone) return send_closed(session, id, refusal);
@@ -288,6 +302,8 @@ void Sessions::open_subscription(Session& session, std::string_view id,
   subscription.id = id;
   nostr::append_event_prefix(subscription.event_prefix, id);
   subscription.request = std::move(request);
+  subscription.filter_cost = cost_of(subscription.request->filters);
+  session.filter_cost += subscription.filter_cost;
   session.subscriptions.push_back(std::move(owned));
   // Before the query leaves, so that no event can fall between stored and live.
   live_index_.add(subscription);
@@ -366,6 +382,7 @@ void Sessions::remove_subscription(Subscription& subscription) {
   Session& session = *subscription.session;
   if (subscription.gather != nullptr) gatherer_.abandon(*subscription.gather);
   live_index_.remove(subscription);
+  session.filter_cost -= subscription.filter_cost;
   std::erase_if(session.subscriptions,
                 [&](const auto& owned) { return owned.get() == &subscription; });
   note_interest();

@@ -14,13 +14,13 @@
 #include "gyre/nostr/client_message.h"
 #include "gyre/nostr/verify.h"
 #include "gyre/relay/messages.h"
+#include "gyre/relay/relay_url.h"
 #include "gyre/relay/settings.h"
 #include "relay/gatherer.h"
 #include "relay/interest.h"
 #include "relay/live_index.h"
 #include "relay/outbox.h"
 #include "relay/pages.h"
-#include "relay/relay_url.h"
 #include "relay/session.h"
 
 namespace gyre::relay {

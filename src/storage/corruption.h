@@ -11,6 +11,6 @@ namespace gyre::storage {
 
 // The same sentence for a status at start.
 inline constexpr char kRebuildCure[] =
-    "run `gyre check --repair` to make the index again from the log";
+    "stop gyre and remove the file `manifest` of that shard: the index is made again from the log";
 
 }  // namespace gyre::storage

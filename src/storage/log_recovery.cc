@@ -10,7 +10,7 @@ namespace gyre::storage {
 namespace {
 
 constexpr std::string_view kCure =
-    "; `gyre check --repair` saves what can be read and lists what is lost";
+    "; restore the store from a backup, or remove it and import your latest export";
 
 // How much is made resident at once. Big enough to keep a disk busy, small beside the page cache.
 constexpr std::uint64_t kWindowBytes = 4 * kMiB;

@@ -68,8 +68,8 @@ bool decode_runs(ByteSpan bytes, std::uint32_t count, std::vector<std::string>& 
 }
 
 absl::Status damaged(std::string_view path, std::string_view what) {
-  return absl::DataLossError(
-      concat(path, " ", what, "; `gyre check --repair` makes the index again from the log"));
+  return absl::DataLossError(concat(
+      path, " ", what, "; stop gyre and remove this file: the index is made again from the log"));
 }
 
 }  // namespace

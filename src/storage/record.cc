@@ -2,7 +2,8 @@
 
 #include <cstring>
 
-#include "gyre/base/assert.h"
+#include "absl/status/status.h"
+#include "storage/fatal_storage_error.h"
 
 namespace gyre::storage {
 namespace {
@@ -52,10 +53,19 @@ std::optional<EventRecord> decode_event_record(ByteSpan payload) {
 }
 
 nostr::PackedEventView event_of_record(ByteSpan payload) {
-  GYRE_ASSERT_CMP(payload.size(), >=, kHeadBytes);
-  const std::size_t event_offset = kHeadBytes + padded_list_bytes(read_u32(payload.data()));
-  GYRE_ASSERT_CMP(event_offset, <, payload.size());
-  return nostr::PackedEventView(payload.data() + event_offset);
+  const std::size_t event_offset = payload.size() < kHeadBytes
+                                       ? payload.size()
+                                       : kHeadBytes + padded_list_bytes(read_u32(payload.data()));
+  const auto event = event_offset < payload.size()
+                         ? nostr::PackedEventView::check(payload.subspan(event_offset))
+                         : std::nullopt;
+  if (!event) {
+    fatal_storage_error(
+        absl::DataLossError("a record of the log that was sound when it was written is damaged on "
+                            "the disk; restore the "
+                            "store from a backup"));
+  }
+  return *event;
 }
 
 std::vector<std::uint8_t> encode_retire_record(const RetireRecord& record) {

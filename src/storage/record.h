@@ -28,7 +28,8 @@ using EventRecordHead = std::vector<std::uint8_t>;
                                                           EventRecordHead& head);
 // Nothing if the payload is malformed.
 [[nodiscard]] std::optional<EventRecord> decode_event_record(ByteSpan payload);
-// The event of a record that was checked when it was written or replayed: no checks but asserts.
+// The event of a record that was sound when it was written or replayed. If its structure is not
+// any more, the disk has lost it: the process stops with the cure, as it does for derived files.
 [[nodiscard]] nostr::PackedEventView event_of_record(ByteSpan payload);
 
 // kRetire: u32 reason | u32 count | u32 retired[count]

@@ -185,13 +185,14 @@ absl::Status Store::Impl::replay_event(const LogRecord& record) {
   const auto decoded = decode_event_record(record.payload);
   if (!decoded) {
     return absl::DataLossError(absl::StrCat("record ", record.number,
-                                            " holds no event; run `gyre "
-                                            "check --repair`"));
+                                            " holds no event; restore "
+                                            "the store from a backup"));
   }
   for (const Sequence sequence : decoded->retired) {
     if (sequence >= directory->next_sequence()) {
-      return absl::DataLossError(absl::StrCat("record ", record.number, " retires event ", sequence,
-                                              ", which does not exist; run `gyre check --repair`"));
+      return absl::DataLossError(
+          absl::StrCat("record ", record.number, " retires event ", sequence,
+                       ", which does not exist; restore the store from a backup"));
     }
   }
   retire(decoded->retired);
@@ -207,13 +208,14 @@ absl::Status Store::Impl::replay_retire(const LogRecord& record) {
   const auto decoded = decode_retire_record(record.payload);
   if (!decoded) {
     return absl::DataLossError(absl::StrCat("record ", record.number,
-                                            " is malformed; run `gyre "
-                                            "check --repair`"));
+                                            " is malformed; restore "
+                                            "the store from a backup"));
   }
   for (const Sequence sequence : decoded->retired) {
     if (sequence >= directory->next_sequence()) {
-      return absl::DataLossError(absl::StrCat("record ", record.number, " retires event ", sequence,
-                                              ", which does not exist; run `gyre check --repair`"));
+      return absl::DataLossError(
+          absl::StrCat("record ", record.number, " retires event ", sequence,
+                       ", which does not exist; restore the store from a backup"));
     }
   }
   retire(decoded->retired);

@@ -42,6 +42,16 @@ THREADED_TESTS = {
     "storage": "BackgroundWorker*:EventLog*:LogWriter*:Store.*",
 }
 
+# Black-box scripts that run on the whole relay in that build: what starts, stops and kills it.
+THREADED_PROTOCOL_TESTS = {
+    "kill_test",
+    "nip01_events_test",
+    "nip01_subscriptions_test",
+    "restart_test",
+}
+# These measure memory, of which sanitizers need many times as much.
+MEMORY_TESTS = {"load_test", "slow_reader_test"}
+
 FUZZ_SECONDS = 12
 FUZZ_SEED = 1
 
@@ -157,24 +167,28 @@ def run_asan():
         programs = meson_programs("asan")
         for program in programs:
             program.environment = {**environment, **program.environment}
-        return programs + protocol_programs("asan", environment)
+        scripts = protocol_programs("asan", environment)
+        return programs + [script for script in scripts if script.name not in MEMORY_TESTS]
 
     return built("asan", "asan", find)
 
 
 def run_tsan():
+    environment = {"TSAN_OPTIONS": "halt_on_error=1"}
+
     def find():
         known = {program.name: program for program in meson_programs("tsan")}
         programs = []
-        for name, cases in THREADED_TESTS.items():
+        for name, threaded in THREADED_TESTS.items():
             program = known[name]
-            program.command.append(f"--gtest_filter={cases}:-*DeathTest*")
-            program.environment = {"TSAN_OPTIONS": "halt_on_error=1", **program.environment}
+            program.command.append(f"--gtest_filter={threaded}:-*DeathTest*")
+            program.environment = {**environment, **program.environment}
             programs.append(program)
-        return programs
+        scripts = protocol_programs("tsan", environment)
+        return programs + [s for s in scripts if s.name in THREADED_PROTOCOL_TESTS]
 
     targets = [f"test/unit/{name}/{name}_test" for name in THREADED_TESTS]
-    return built("tsan", "tsan", find, targets)
+    return built("tsan", "tsan", find, ["gyre", *targets])
 
 
 def run_fuzz():

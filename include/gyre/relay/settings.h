@@ -14,6 +14,8 @@
 
 namespace gyre::relay {
 
+inline constexpr std::uint32_t kFilterCost = 32;
+
 struct Limits {
   nostr::MessageLimits message;
   net::NetLimits net;
@@ -21,10 +23,13 @@ struct Limits {
   std::uint64_t filter_limit_default = 500;  // For a filter without `limit`.
   std::uint32_t subscriptions = 200;         // Open at once on one connection.
   std::uint32_t events_in_flight = 128;      // Of one connection, unanswered; then reading pauses.
+  // Of all filters that one connection holds open: each counts kFilterCost and one for each of its
+  // values. Bounds their memory and what an event may have to be compared with.
+  std::uint32_t filter_cost = 65'536;
   std::uint64_t in_flight_bytes = 1024 * 1024;  // The same, summed.
-  std::uint32_t counts_in_flight = 16;       // COUNTs of one connection, unanswered.
-  std::int64_t created_at_future_s = 900;    // 0: no limit.
-  std::int64_t created_at_past_s = 0;        // 0: no limit.
+  std::uint32_t counts_in_flight = 16;          // COUNTs of one connection, unanswered.
+  std::int64_t created_at_future_s = 900;       // 0: no limit.
+  std::int64_t created_at_past_s = 0;           // 0: no limit.
   std::uint64_t query_time_ns = 5'000'000'000;  // Of work for one REQ or COUNT in one shard.
   std::uint32_t verify_queue = 1'024;  // Events that wait for their signature in one shard.
 };
@@ -46,6 +51,6 @@ struct Settings {
 };
 
 // What one connection may hold in user memory at its worst, by these limits; logged at start.
-[[nodiscard]] std::uint64_t connection_bytes_max(const Limits& limits);
+[[nodiscard]] std::uint64_t connection_bytes_max(const Limits& limits, std::uint32_t shard_count);
 
 }  // namespace gyre::relay

@@ -72,7 +72,7 @@ class EventLog {
   // sees records in order and may refuse one (a status ends the opening).
   //
   // A torn tail is cut and reported. An invalid record with valid ones behind it refuses to open,
-  // with a message that names the file, the offset and the cure (`gyre check --repair`).
+  // with a message that names the file, the offset and the cure.
   //
   // `files`, `clock` and `random` outlive the log. The clock times the syncs of kInterval and the
   // retries on a full disk.

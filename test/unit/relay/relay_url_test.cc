@@ -1,4 +1,4 @@
-#include "relay/relay_url.h"
+#include "gyre/relay/relay_url.h"
 
 #include <string>
 #include <vector>

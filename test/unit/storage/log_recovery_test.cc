@@ -145,7 +145,7 @@ TEST_F(LogRecoveryTest, TheRefusalNamesFileOffsetAndCure) {
   overwrite(1, bad);
   EXPECT_THAT(refusal(), AllOf(HasSubstr(harness_.segment_path(1)),
                                HasSubstr("offset " + std::to_string(positions_[3].offset())),
-                               HasSubstr("gyre check --repair")));
+                               HasSubstr("from a backup")));
   EXPECT_EQ(content(1), bad) << "a refusal changes nothing";
 }
 

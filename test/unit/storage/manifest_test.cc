@@ -91,7 +91,7 @@ TEST_F(ManifestTest, TheMessageSaysWhatToDo) {
   bad[20] ^= 1;
   const absl::Status status = status_of(bad);
   EXPECT_THAT(std::string(status.message()), HasSubstr(kPath));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("gyre check --repair"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("remove this file"));
 }
 
 }  // namespace
