@@ -54,17 +54,15 @@ bool comes_before(PackedEventView a, PackedEventView b) {
 class Export {
  public:
   Export(OfflineStore& store, const nostr::Filter& filter, std::FILE* out)
-      : store_(store),
-        limit_(filter.limit.value_or(UINT64_MAX)),
+      : limit_(filter.limit.value_or(UINT64_MAX)),
         out_(out),
         verifier_(nostr::make_signature_verifier(16'384)),
         progress_("events", 0) {
     for (std::uint32_t i = 0; i < store.shard_count(); ++i) {
       Source source;
-      source.scan = std::make_unique<Scan>(store.shard(static_cast<ShardId>(i)).sources(),
-                                           std::span(&filter, 1),
-                                           storage::ScanLimits{{limit_}, limit_}, access_,
-                                           store.clock().unix_s());
+      source.scan = std::make_unique<Scan>(
+          store.shard(static_cast<ShardId>(i)).sources(), std::span(&filter, 1),
+          storage::ScanLimits{{limit_}, limit_}, access_, store.clock().unix_s());
       source.advance();
       sources_.push_back(std::move(source));
     }
@@ -78,7 +76,8 @@ class Export {
       if (source == nullptr) break;
       if (!is_sound(source->event)) {
         ++damaged;
-        std::fprintf(stderr, "event %.64s is damaged and left out\n", source->event.id_hex().data());
+        std::fprintf(stderr, "event %.64s is damaged and left out\n",
+                     source->event.id_hex().data());
       } else if (!write(source->event.json())) {
         return absl::UnavailableError(std::string("cannot write: ") + std::strerror(errno));
       } else {
@@ -92,7 +91,8 @@ class Export {
       return absl::UnavailableError(std::string("cannot write: ") + std::strerror(errno));
     }
     if (damaged > 0) {
-      return absl::DataLossError(std::to_string(damaged) + " events are damaged and were left out, " +
+      return absl::DataLossError(std::to_string(damaged) +
+                                 " events are damaged and were left out, " +
                                  std::to_string(written) + " were written");
     }
     return written;
@@ -120,7 +120,6 @@ class Export {
            std::fputc('\n', out_) != EOF;
   }
 
-  OfflineStore& store_;
   EverythingIsReadable access_;
   std::uint64_t limit_;
   std::FILE* const out_;

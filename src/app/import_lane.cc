@@ -87,8 +87,8 @@ void ImportLane::store_batch() {
       continue;
     }
     Result result{pending.item.line, false, Verdict::kAccept};
-    const bool was_checked =
-        next_check < checks_.size() && checks_[next_check].event.json().data() == event.json().data();
+    const bool was_checked = next_check < checks_.size() &&
+                             checks_[next_check].event.json().data() == event.json().data();
     if (was_checked && !checks_[next_check].is_valid) {
       result.is_signature_bad = true;
     } else {
@@ -102,7 +102,8 @@ void ImportLane::store_batch() {
 Verdict ImportLane::store_one(const Pending& pending) {
   const PackedEventView event(pending.event.data());
   while (true) {
-    const auto result = pending.item.is_foreign ? store_.apply_foreign_request(event) : store_.put(event);
+    const auto result =
+        pending.item.is_foreign ? store_.apply_foreign_request(event) : store_.put(event);
     if (result.verdict != Verdict::kBusy) return result.verdict;
     store_.work();
     nap();

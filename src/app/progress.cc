@@ -31,11 +31,11 @@ void Progress::update(std::uint64_t count, std::uint64_t bytes_done, const std::
 }
 
 void Progress::draw(std::uint64_t count, std::uint64_t bytes_done, const std::string& note) {
-  const double seconds =
-      static_cast<double>(clock_.monotonic_ns() - begin_ns_) / 1e9 + 1e-9;
+  const double seconds = static_cast<double>(clock_.monotonic_ns() - begin_ns_) / 1e9 + 1e-9;
   const double rate = static_cast<double>(count) / seconds;
   if (bytes_total_ == 0) {
-    std::fprintf(stderr, "\r\033[K%" PRIu64 " %s, %.0f/s%s", count, unit_.c_str(), rate, note.c_str());
+    std::fprintf(stderr, "\r\033[K%" PRIu64 " %s, %.0f/s%s", count, unit_.c_str(), rate,
+                 note.c_str());
   } else {
     const double share =
         std::min(1.0, static_cast<double>(bytes_done) / static_cast<double>(bytes_total_));

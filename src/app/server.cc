@@ -57,6 +57,7 @@ class Server {
   std::unique_ptr<std::latch> opened_;
   std::latch decided_{1};
   std::atomic<bool> may_serve_{false};
+  std::latch silent_{1};
   std::unique_ptr<ShardThread::Shared> shared_;
   std::vector<std::unique_ptr<ShardThread>> shards_;
   sigset_t signals_{};
@@ -141,7 +142,8 @@ absl::Status Server::start_shards() {
                                         config_.runtime.pin,
                                         *opened_,
                                         decided_,
-                                        may_serve_});
+                                        may_serve_,
+                                        silent_});
   for (std::uint32_t i = 0; i < count; ++i) {
     shards_.push_back(
         std::make_unique<ShardThread>(*shared_, static_cast<ShardId>(i), listeners_[i]));
@@ -154,6 +156,7 @@ absl::Status Server::start_shards() {
   may_serve_.store(failure.ok(), std::memory_order_release);
   decided_.count_down();
   if (failure.ok()) return failure;
+  silent_.count_down();
   for (const auto& shard : shards_) shard->join();
   for (const int listener : listeners_) close(listener);
   return failure;
@@ -217,6 +220,7 @@ void Server::drain() {
     while (!shard->is_drained()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   for (const auto& shard : shards_) shard->send({relay::ControlMessage::Type::kStop, nullptr});
+  silent_.count_down();
 }
 
 absl::Status Server::join_shards() {

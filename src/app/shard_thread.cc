@@ -61,6 +61,8 @@ void ShardThread::run() {
     runtime::Shard(*io_, shared_.clock, *port_, *timers_, *relay_, shared_.loop_options).run();
   }
   if (store_ != nullptr) close_status_ = store_->close();
+  // The server may still be about to wake this shard for the message that ended it.
+  shared_.silent.wait();
   // The ring belongs to this thread and has to end in it.
   relay_.reset();
   io_.reset();

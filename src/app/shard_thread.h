@@ -38,6 +38,8 @@ class ShardThread {
     // Counted down once by the server: look at `may_serve` and serve, or end.
     std::latch& decided;
     std::atomic<bool>& may_serve;
+    // Counted down once by the server when it will send to no shard any more.
+    std::latch& silent;
   };
 
   ShardThread(Shared& shared, ShardId id, int listener);

@@ -130,9 +130,12 @@ bool RelayShard::work() {
     is_sweep_due_ = environment_.store.sweep_expired(kSweepBudget);
     has_more |= is_sweep_due_;
   }
-  // More records follow in the next turns while signatures wait.
-  environment_.store.work(parts_->ingest.is_verifying() ? storage::Store::CommitPace::kMayWait
-                                                        : storage::Store::CommitPace::kNow);
+  // More records follow in the next turns while signatures wait, unless the log has no room for
+  // them.
+  const bool has_more_records =
+      parts_->ingest.is_verifying() && !parts_->ingest.is_waiting_for_log();
+  environment_.store.work(has_more_records ? storage::Store::CommitPace::kMayWait
+                                           : storage::Store::CommitPace::kNow);
   // While the store works, its progress brings the next turn.
   has_more |= parts_->ingest.is_waiting_for_log() && !environment_.store.is_working();
   has_more |= parts_->ingest.acknowledge();

@@ -254,7 +254,8 @@ void Client::take_event(const RelayMessageText& message) {
 
 void Client::take_eose(const RelayMessageText& message) {
   Channel& channel = channel_of(message);
-  if (++channel.eose_count > channel.eose_max) wrong("EOSE once more for " + std::string(message.id));
+  if (++channel.eose_count > channel.eose_max)
+    wrong("EOSE once more for " + std::string(message.id));
   channel.requests.back()->take_eose(clock_.unix_s());
 }
 
@@ -270,7 +271,8 @@ void Client::take_closed(const RelayMessageText& message) {
     return;
   }
   const auto due = std::ranges::find(channel.refusals_due, message.prefix());
-  if (due == channel.refusals_due.end()) wrong("CLOSED " + std::string(message.text) + " for " + id);
+  if (due == channel.refusals_due.end())
+    wrong("CLOSED " + std::string(message.text) + " for " + id);
   channel.refusals_due.erase(due);
 }
 
@@ -307,8 +309,8 @@ void Client::take_count(const RelayMessageText& message) {
     if (!pending.filters->matches(index)) continue;
     if (!Corpus::may_read(event.view(), pending.filters->keys())) continue;
     if (ledger_.is_surely_stored(index, pending.requested, kNever, clock_.unix_s())) ++at_least;
-    const bool is_out = event.is_expired(pending.requested_s) ||
-                        ledger_.is_surely_dead(index, pending.requested);
+    const bool is_out =
+        event.is_expired(pending.requested_s) || ledger_.is_surely_dead(index, pending.requested);
     if (ledger_.may_be_stored(index) && !is_out) ++at_most;
   }
   if (message.count < at_least || message.count > at_most) {

@@ -1,4 +1,5 @@
-// Client: one connection of a simulation, what it asked for, and whether it is answered as it should.
+// Client: one connection of a simulation, what it asked for, and whether it is answered as it
+// should.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ struct ClientLimits {
   FilterLimits filters;
   std::uint32_t subscriptions = 200;
   std::uint32_t counts = 16;
-  bool may_be_dropped = false;   // Queues are so short that a reader may be too slow for them.
+  bool may_be_dropped = false;       // Queues are so short that a reader may be too slow for them.
   bool may_run_out_of_time = false;  // Queries may end with CLOSED `error:`.
 };
 
 class Client {
  public:
-  Client(SimNetwork& network, Corpus& corpus, Ledger& ledger, const SimClock& clock,
-         Random& random, ShardId shard, const ClientLimits& limits);
+  Client(SimNetwork& network, Corpus& corpus, Ledger& ledger, const SimClock& clock, Random& random,
+         ShardId shard, const ClientLimits& limits);
 
   // Has been greeted, and has not begun to leave.
   [[nodiscard]] bool is_open() const {
@@ -105,7 +106,7 @@ class Client {
   WebSocketClient socket_;
 
   std::string challenge_;
-  std::vector<std::uint32_t> keys_;  // Logged in with, by what has been sent.
+  std::vector<std::uint32_t> keys_;                   // Logged in with, by what has been sent.
   std::map<std::string, std::uint32_t> pending_oks_;  // By event id.
   std::map<std::string, bool> pending_logins_;        // By event id; whether OK true is due.
   // Events sent while their author was not logged in.

@@ -12,9 +12,9 @@ namespace {
 using nostr::KindClass;
 using nostr::PackedEventView;
 
-constexpr std::uint16_t kKinds[] = {1,      1,      1,      1,    7,    0,      3, 10'002,
-                                    30'023, 30'023, 30'024, 1059, 1059, 21'059, 4, 20'001,
-                                    20'001, 5,      5,      62};
+constexpr std::uint16_t kKinds[] = {1,      1,      1,      1,      7,    0,    3,
+                                    10'002, 30'023, 30'023, 30'024, 1059, 1059, 21'059,
+                                    4,      20'001, 20'001, 5,      5,    62};
 constexpr const char* kWords[] = {"reef", "kelp", "otter"};
 
 bool has_value(PackedEventView event, char letter, std::string_view value) {
@@ -133,8 +133,8 @@ void Corpus::add_event(std::uint64_t large_percent, std::int64_t now_s) {
     digit = digit == '0' ? '1' : '0';
   }
   event.packed = pack_event_text(event.json);
-  event.is_vanish_elsewhere = draft.kind == nostr::kKindVanish &&
-                              draft.tags.front().at(1) == "wss://elsewhere.test";
+  event.is_vanish_elsewhere =
+      draft.kind == nostr::kKindVanish && draft.tags.front().at(1) == "wss://elsewhere.test";
   if (by_id_.emplace(event.view().id_hex(), events_.size()).second) {
     events_.push_back(std::move(event));
   }

@@ -43,16 +43,14 @@ void Ledger::note_ok(EventIndex index, bool is_accepted, std::string_view prefix
 bool Ledger::may_be_dead(EventIndex index, Moment before, std::int64_t now_s) const {
   const CorpusEvent& event = corpus_[index];
   return event.is_expired(now_s) ||
-         std::any_of(event.killers.begin(), event.killers.end(), [&](EventIndex killer) {
-           return records_[killer].first_sent < before;
-         });
+         std::any_of(event.killers.begin(), event.killers.end(),
+                     [&](EventIndex killer) { return records_[killer].first_sent < before; });
 }
 
 bool Ledger::is_surely_dead(EventIndex index, Moment before) const {
   const auto& killers = corpus_[index].killers;
-  return std::any_of(killers.begin(), killers.end(), [&](EventIndex killer) {
-    return records_[killer].accepted < before;
-  });
+  return std::any_of(killers.begin(), killers.end(),
+                     [&](EventIndex killer) { return records_[killer].accepted < before; });
 }
 
 bool Ledger::is_surely_stored(EventIndex index, Moment accepted_before, Moment alive_until,
@@ -71,8 +69,8 @@ std::string Ledger::describe(EventIndex index) const {
   const Record& record = records_[index];
   const auto moment = [](Moment at) { return at == kNever ? "never" : std::to_string(at); };
   return corpus_[index].json.substr(0, 600) + " (sent " + std::to_string(record.send_count) +
-         " times, first at " + moment(record.first_sent) + ", accepted " +
-         moment(record.accepted) + ")";
+         " times, first at " + moment(record.first_sent) + ", accepted " + moment(record.accepted) +
+         ")";
 }
 
 }  // namespace gyre::test

@@ -54,10 +54,9 @@ struct RelayWorld::Shard {
         port(world.mesh_, id),
         timers(world.clock_.monotonic_ns()),
         store(std::move(store_given)) {
-    relay.emplace(
-        relay::RelayShard::Environment{io, port, timers, world.busy_clock_, world.random_, *store,
-                                       world.common_, world.data_->key()},
-        world.options_.settings);
+    relay.emplace(relay::RelayShard::Environment{io, port, timers, world.busy_clock_, world.random_,
+                                                 *store, world.common_, world.data_->key()},
+                  world.options_.settings);
     relay->start_listening(world.network_.listener(id));
     loop.emplace(io, world.busy_clock_, port, timers, *relay, runtime::Shard::Options());
   }
@@ -75,14 +74,14 @@ std::string WorldOptions::to_string() const {
   std::ostringstream text;
   text << shards << " shards, " << request_slots << "/" << reply_slots << " slots, socket "
        << network.socket_buffer_bytes << " B, receives " << network.receive_bytes_max
-       << " B, table " << store.postings.table_postings_max << ", tail "
-       << store.log.tail_bytes_max << ", durability " << static_cast<int>(store.log.durability)
-       << ", send queue " << settings.limits.net.send_queue_bytes << ", in flight "
-       << settings.limits.events_in_flight << ", verify queue " << settings.limits.verify_queue
-       << ", limits " << settings.limits.filter_limit_default << "/"
-       << settings.limits.filter_limit_max << ", subscriptions " << settings.limits.subscriptions
-       << ", query " << settings.limits.query_time_ns / 1'000'000 << " ms, clock step "
-       << clock_step_ns << " ns, " << (lets_sleep ? "sleepy" : "restless");
+       << " B, table " << store.postings.table_postings_max << ", tail " << store.log.tail_bytes_max
+       << ", durability " << static_cast<int>(store.log.durability) << ", send queue "
+       << settings.limits.net.send_queue_bytes << ", in flight " << settings.limits.events_in_flight
+       << ", verify queue " << settings.limits.verify_queue << ", limits "
+       << settings.limits.filter_limit_default << "/" << settings.limits.filter_limit_max
+       << ", subscriptions " << settings.limits.subscriptions << ", query "
+       << settings.limits.query_time_ns / 1'000'000 << " ms, clock step " << clock_step_ns
+       << " ns, " << (lets_sleep ? "sleepy" : "restless");
   return text.str();
 }
 

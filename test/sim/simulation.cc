@@ -48,9 +48,8 @@ WorldOptions Simulation::choose_options() {
   options.store.log.segment_bytes = one_of({64u, 1024u}) * kKiB;
   options.store.log.reserve_bytes = one_of({16u, 256u}) * kKiB;
   options.store.log.tail_bytes_max = one_of({3'000u, 1'000'000u});
-  options.store.log.durability =
-      one_of({storage::Durability::kFsync, storage::Durability::kFsync,
-              storage::Durability::kInterval, storage::Durability::kOs});
+  options.store.log.durability = one_of({storage::Durability::kFsync, storage::Durability::kFsync,
+                                         storage::Durability::kInterval, storage::Durability::kOs});
 
   relay::Settings& settings = options.settings;
   settings.urls = {std::string(Corpus::kRelayUrl)};

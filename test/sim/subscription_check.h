@@ -27,7 +27,8 @@ class SubscriptionCheck {
   // Everything has arrived that was on its way.
   void check_settled() const;
 
-  // The answers of this REQ and of another one of the same id cannot be told apart: until sharpen().
+  // The answers of this REQ and of another one of the same id cannot be told apart: until
+  // sharpen().
   void blur() { is_blurred_ = has_unclear_start_ = true; }
   void sharpen() { is_blurred_ = false; }
 
@@ -56,7 +57,7 @@ class SubscriptionCheck {
   std::int64_t eose_s_ = 0;
   bool is_blurred_ = false;
   bool has_unclear_start_ = false;
-  std::vector<EventIndex> stored_;  // As they came.
+  std::vector<EventIndex> stored_;        // As they came.
   std::vector<std::uint32_t> delivered_;  // By event: how often.
 };
 

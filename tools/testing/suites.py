@@ -4,8 +4,9 @@ How tests plug in:
 
   GoogleTest and other programs   test(...) in a meson.build, with `suite : 'unit'` or the name of
                                   another suite of MESON_SUITES. They run in `asan` as well.
-  test/protocol/*.py              executable files; they test the relay that `--gyre` names. They run
-                                  in `asan` as well.
+  test/protocol/*.py              executable files; they test the relay that `--gyre` names. They
+                                  run in `asan` as well.
+  test/regression/*.py            the same, for faults that must stay dead; release only
   test/clients/*.mjs              the same with Node.js, after `npm ci` in that folder
   test/fuzz/<name>_fuzz.cc        listed in test/fuzz/meson.build; seeds in test/fuzz/corpus/<name>
   tools/lint/*.py                 lints, each with a test of its own in test/lint
@@ -226,7 +227,7 @@ def fuzz_program(target, scratch):
     )
 
 
-def protocol_programs(kind, environment=None):
+def protocol_programs(kind, environment=None, folder="protocol"):
     """The black-box scripts, on the relay of that build."""
     gyre = TOP / "build" / kind / "gyre"
     return [
@@ -236,13 +237,16 @@ def protocol_programs(kind, environment=None):
             environment=environment or {},
             seconds_max=600,
         )
-        for script in sorted((TOP / "test" / "protocol").glob("*.py"))
+        for script in sorted((TOP / "test" / folder).glob("*.py"))
         if os.access(script, os.X_OK)
     ]
 
 
 def run_protocol():
-    return built("release", "protocol", lambda: protocol_programs("release"))
+    def find():
+        return protocol_programs("release") + protocol_programs("release", folder="regression")
+
+    return built("release", "protocol", find)
 
 
 def run_clients():

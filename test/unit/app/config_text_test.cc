@@ -57,6 +57,7 @@ Config changed_everywhere() {
               .filter_limit_max = 12,
               .filter_limit_default = 11,
               .query_time_s = 13,
+              .filter_cost = 12'345,
               .events_in_flight = 14,
               .send_queue_bytes = 65536};
   c.auth = {.required = true, .gated_kinds = {}};

@@ -42,8 +42,9 @@ class LiveIndexTest : public testing::Test {
 
   std::vector<const Subscription*> matches(const Event& event) {
     std::vector<const Subscription*> found;
-    index_.for_each_match(PackedEventView(event.data()),
-                          [&](const Subscription& subscription) { found.push_back(&subscription); });
+    index_.for_each_match(PackedEventView(event.data()), [&](const Subscription& subscription) {
+      found.push_back(&subscription);
+    });
     return found;
   }
 

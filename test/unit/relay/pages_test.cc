@@ -166,8 +166,10 @@ TEST(Pages, SupportedNipsAreSortedNumbersWithoutTheMergedOnes) {
     at += digits + 1;
   }
   EXPECT_TRUE(std::ranges::is_sorted(nips));
-  for (const int nip : {1, 9, 11, 40, 42, 45, 59, 62, 70}) EXPECT_TRUE(std::ranges::count(nips, nip));
-  for (const int nip : {12, 15, 16, 20, 22, 33, 50, 77}) EXPECT_FALSE(std::ranges::count(nips, nip));
+  for (const int nip : {1, 9, 11, 40, 42, 45, 59, 62, 70})
+    EXPECT_TRUE(std::ranges::count(nips, nip));
+  for (const int nip : {12, 15, 16, 20, 22, 33, 50, 77})
+    EXPECT_FALSE(std::ranges::count(nips, nip));
 }
 
 TEST(Pages, LimitationShowsTheLimitsThatAreEnforced) {
@@ -184,12 +186,18 @@ TEST(Pages, LimitationShowsTheLimitsThatAreEnforced) {
   settings.is_auth_required = true;
   const std::string document = Pages(settings).information_document();
   const std::map<std::string, std::string> expected = {
-      {"max_message_length", "1001"},    {"max_subscriptions", "12"},
-      {"max_limit", "13"},               {"default_limit", "14"},
-      {"max_subid_length", "15"},        {"max_event_tags", "16"},
-      {"max_content_length", "17"},      {"min_pow_difficulty", "0"},
-      {"created_at_lower_limit", "18"},  {"created_at_upper_limit", "19"},
-      {"auth_required", "true"},         {"payment_required", "false"},
+      {"max_message_length", "1001"},
+      {"max_subscriptions", "12"},
+      {"max_limit", "13"},
+      {"default_limit", "14"},
+      {"max_subid_length", "15"},
+      {"max_event_tags", "16"},
+      {"max_content_length", "17"},
+      {"min_pow_difficulty", "0"},
+      {"created_at_lower_limit", "18"},
+      {"created_at_upper_limit", "19"},
+      {"auth_required", "true"},
+      {"payment_required", "false"},
       {"restricted_writes", "false"},
   };
   EXPECT_EQ(members(members(document).at("limitation")), expected);

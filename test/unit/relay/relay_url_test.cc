@@ -28,15 +28,30 @@ TEST(RelayUrl, WaysToWriteTheSameRelayAreTheSame) {
 
 TEST(RelayUrl, OtherRelaysAreOthers) {
   const char* const own = "wss://relay.example/";
-  for (const char* const text :
-       {"wss://evil.example", "wss://relay.example.evil.example/", "wss://relay.example/other",
-        "wss://relay.exampl", "wss://xrelay.example", "wss://relay.example:444",
-        "ws://relay.example:443", "wss://relay.example:80", "https://relay.example",
-        "http://relay.example", "relay.example", "//relay.example", "wss:relay.example",
-        "wss:/relay.example", "wss://", "wss:///", "", "wss://relay.example@evil.example",
-        "wss://user@relay.example", "wss://user:pass@relay.example/", " wss://relay.example",
-        "wss://relay.example /", "wss://evil.example/wss://relay.example",
-        "wss://evil.example/?wss://relay.example"}) {
+  for (const char* const text : {"wss://evil.example",
+                                 "wss://relay.example.evil.example/",
+                                 "wss://relay.example/other",
+                                 "wss://relay.exampl",
+                                 "wss://xrelay.example",
+                                 "wss://relay.example:444",
+                                 "ws://relay.example:443",
+                                 "wss://relay.example:80",
+                                 "https://relay.example",
+                                 "http://relay.example",
+                                 "relay.example",
+                                 "//relay.example",
+                                 "wss:relay.example",
+                                 "wss:/relay.example",
+                                 "wss://",
+                                 "wss:///",
+                                 "",
+                                 "wss://relay.example@evil.example",
+                                 "wss://user@relay.example",
+                                 "wss://user:pass@relay.example/",
+                                 " wss://relay.example",
+                                 "wss://relay.example /",
+                                 "wss://evil.example/wss://relay.example",
+                                 "wss://evil.example/?wss://relay.example"}) {
     EXPECT_FALSE(names(own, text)) << text;
   }
 }
@@ -47,9 +62,9 @@ TEST(RelayUrl, OwnPathMayBeLeftOutButNotChanged) {
                                  "wss://RELAY.test", "wss://relay.test:443/sub"}) {
     EXPECT_TRUE(names(own, text)) << text;
   }
-  for (const char* const text : {"wss://other.test", "wss://other.test/sub",
-                                 "wss://relay.test/subs", "wss://relay.test/SUB",
-                                 "wss://relay.test/sub/x", "wss://relay.test/x"}) {
+  for (const char* const text :
+       {"wss://other.test", "wss://other.test/sub", "wss://relay.test/subs", "wss://relay.test/SUB",
+        "wss://relay.test/sub/x", "wss://relay.test/x"}) {
     EXPECT_FALSE(names(own, text)) << text;
   }
 }

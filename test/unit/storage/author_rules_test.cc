@@ -18,12 +18,14 @@ using test::pubkey_hex;
 
 TEST(AuthorRules, AddressIsSplitAtItsFirstTwoColons) {
   const std::string key = pubkey_hex(1);
-  const auto address = parse_address("30023:" + key + ":a:b:");
+  const std::string text = "30023:" + key + ":a:b:";  // The address is a view into it.
+  const auto address = parse_address(text);
   ASSERT_TRUE(address.has_value());
   EXPECT_EQ(address->kind, 30'023);
   EXPECT_EQ(address->pubkey, pubkey(1));
   EXPECT_EQ(address->d, "a:b:");
-  EXPECT_EQ(parse_address("30023:" + key + ":")->d, "");
+  const std::string without_d = "30023:" + key + ":";
+  EXPECT_EQ(parse_address(without_d)->d, "");
   EXPECT_EQ(parse_address("0:" + key + ":")->kind, 0);
   EXPECT_EQ(parse_address("3:" + key + ":")->kind, 3);
   EXPECT_EQ(parse_address("10002:" + key + ":")->kind, 10'002);
@@ -101,13 +103,13 @@ TEST_F(Tombstones, DeletionLeavesOneForEachTargetOnce) {
   const TermList terms = of(5, {{"e", id}, {"e", id, "wss://r"}, {"a", address}, {"a", address}});
   ASSERT_EQ(terms.size(), 2u);
   EXPECT_NE(std::ranges::find(terms, hasher_.deleted_id(id_bytes, pubkey(1))), terms.end());
-  EXPECT_NE(std::ranges::find(terms, hasher_.deleted_address(30'023, pubkey(1), "x")),
-            terms.end());
+  EXPECT_NE(std::ranges::find(terms, hasher_.deleted_address(30'023, pubkey(1), "x")), terms.end());
 }
 
 TEST_F(Tombstones, DeletionOfNothingLeavesNone) {
   EXPECT_TRUE(of(5, {}).empty());
-  EXPECT_TRUE(of(5, {{"e"}, {"e", "x"}, {"a", "x"}, {"a", "30023:" + pubkey_hex(2) + ":x"}}).empty());
+  EXPECT_TRUE(
+      of(5, {{"e"}, {"e", "x"}, {"a", "x"}, {"a", "30023:" + pubkey_hex(2) + ":x"}}).empty());
 }
 
 TEST_F(Tombstones, VanishLeavesOneAndOtherEventsNone) {

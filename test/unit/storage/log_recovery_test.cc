@@ -155,7 +155,8 @@ TEST_F(LogRecoveryTest, ATornRecordInASealedSegmentIsDamage) {
   Bytes bad = content(1);
   bad.resize(bad.size() - 8);
   overwrite(1, bad);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("log-00000001.seg is damaged"), HasSubstr("--repair")));
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("log-00000001.seg is damaged"), HasSubstr("from a backup")));
 }
 
 TEST_F(LogRecoveryTest, AMissingSegmentIsRefused) {
@@ -164,7 +165,8 @@ TEST_F(LogRecoveryTest, AMissingSegmentIsRefused) {
   ASSERT_GT(positions_.back().segment(), 3u);
   const Bytes good = content(2);
   ASSERT_TRUE(harness_.files.remove(harness_.segment_path(2)).ok());
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("log-00000002.seg is missing"), HasSubstr("--repair")));
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("log-00000002.seg is missing"), HasSubstr("from a backup")));
   overwrite(2, good);
   ASSERT_TRUE(harness_.files.remove(harness_.segment_path(1)).ok());
   EXPECT_THAT(refusal(), HasSubstr("log-00000001.seg is missing"));

@@ -1,5 +1,5 @@
-// NaiveRules: what NIP-01, NIP-09, NIP-40, NIP-59 and NIP-62 say about one shard's events, as plainly
-// as it can be said. The twin of Store's decisions.
+// NaiveRules: what NIP-01, NIP-09, NIP-40, NIP-59 and NIP-62 say about one shard's events, as
+// plainly as it can be said. The twin of Store's decisions.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,7 @@ class NaiveRules {
     }
     if (event.kind() == nostr::kKindVanish) {
       kill([&](nostr::PackedEventView other) {
-        return other.pubkey_hex() == event.pubkey_hex() &&
-               other.created_at() <= event.created_at();
+        return other.pubkey_hex() == event.pubkey_hex() && other.created_at() <= event.created_at();
       });
     }
     take_effect(event);

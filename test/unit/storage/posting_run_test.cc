@@ -236,8 +236,7 @@ TEST_F(PostingRunDeathTest, NoticesEveryChangedByteOrIsNotHarmed) {
     if (is_padding) {
       ASSERT_TRUE(are_equal(read_all(**run), postings)) << i;
     } else if (i % 8 == 0) {  // Each of these forks.
-      ASSERT_EXIT(read_all(**run), ::testing::ExitedWithCode(1),
-                  "store/run-1.*remove the file");
+      ASSERT_EXIT(read_all(**run), ::testing::ExitedWithCode(1), "store/run-1.*remove the file");
     }
   }
   EXPECT_GT(opened, 0);

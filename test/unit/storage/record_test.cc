@@ -20,8 +20,7 @@ std::vector<std::uint8_t> event_record(const std::vector<Sequence>& retired) {
   const std::vector<std::uint8_t> event =
       test::pack_unsigned_event({.tags = {{"t", "x"}}, .content = "text"});
   EventRecordHead head;
-  return concatenated(
-      encode_event_record(retired, nostr::PackedEventView(event.data()), head));
+  return concatenated(encode_event_record(retired, nostr::PackedEventView(event.data()), head));
 }
 
 TEST(Record, EventRecordComesBackAsItWas) {
@@ -34,9 +33,9 @@ TEST(Record, EventRecordComesBackAsItWas) {
     const auto decoded = decode_event_record(payload);
     ASSERT_TRUE(decoded.has_value());
     EXPECT_EQ(decoded->retired, retired);
-    EXPECT_EQ(std::vector<std::uint8_t>(decoded->event.bytes().begin(),
-                                        decoded->event.bytes().end()),
-              event);
+    EXPECT_EQ(
+        std::vector<std::uint8_t>(decoded->event.bytes().begin(), decoded->event.bytes().end()),
+        event);
     EXPECT_EQ(event_of_record(payload).json(), decoded->event.json());
   }
 }

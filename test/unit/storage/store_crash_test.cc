@@ -126,9 +126,9 @@ class History {
     if (draft.kind == 30'023) draft.tags.push_back({"d", below(2) == 0 ? "x" : ""});
     if (draft.kind == 1059) {
       const std::uint64_t recipient = below(kAuthors + 1);
-      draft.tags.push_back({"p", pubkey_hex(recipient == kAuthors
-                                                ? kForeignAuthor
-                                                : 1 + static_cast<std::uint32_t>(recipient))});
+      draft.tags.push_back(
+          {"p", pubkey_hex(recipient == kAuthors ? kForeignAuthor
+                                                 : 1 + static_cast<std::uint32_t>(recipient))});
     }
     if (draft.kind == 5) {
       for (std::uint64_t i = below(3); i < 3; ++i) draft.tags.push_back({"e", some_id()});
@@ -136,8 +136,8 @@ class History {
       if (below(4) == 0) draft.tags.push_back({"a", "0:" + author + ":"});
     }
     if (below(8) == 0) {
-      draft.tags.push_back({"expiration", std::to_string(now_s() + 1 + static_cast<std::int64_t>(
-                                                                           below(60)))});
+      draft.tags.push_back(
+          {"expiration", std::to_string(now_s() + 1 + static_cast<std::int64_t>(below(60)))});
     }
     return pack_unsigned_event(draft);
   }

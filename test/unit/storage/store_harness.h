@@ -98,9 +98,8 @@ class StoreHarness {
   }
   // Events of an author whom no test asks about.
   [[nodiscard]] PackedEvent next_filler() {
-    return test::pack_unsigned_event({.key_index = kFillerKey,
-                                      .created_at = 1'000 + filler_count_++,
-                                      .kind = 1});
+    return test::pack_unsigned_event(
+        {.key_index = kFillerKey, .created_at = 1'000 + filler_count_++, .kind = 1});
   }
 
   // What the filter finds, newest first.

@@ -63,7 +63,8 @@ class StoreRules : public testing::TestWithParam<Variant> {
   bool is_served(const PackedEvent& event) { return harness_.is_served(event); }
   Store& store() { return *harness_.store; }
 
-  static PackedEvent deletion(std::uint32_t key, Tags tags, std::uint64_t created_at = kTime + 100) {
+  static PackedEvent deletion(std::uint32_t key, Tags tags,
+                              std::uint64_t created_at = kTime + 100) {
     return pack_unsigned_event(
         {.key_index = key, .created_at = created_at, .kind = 5, .tags = std::move(tags)});
   }
@@ -111,13 +112,12 @@ class StoreRules : public testing::TestWithParam<Variant> {
 
 INSTANTIATE_TEST_SUITE_P(
     Everywhere, StoreRules,
-    testing::Values(
-        Variant{StoreHarness::Disk::kSimulated, Aftermath::kAtOnce},
-        Variant{StoreHarness::Disk::kSimulated, Aftermath::kReopened},
-        Variant{StoreHarness::Disk::kSimulated, Aftermath::kCheckpointed},
-        Variant{StoreHarness::Disk::kSimulated, Aftermath::kCheckpointedAndReopened},
-        Variant{StoreHarness::Disk::kPosix, Aftermath::kReopened},
-        Variant{StoreHarness::Disk::kPosix, Aftermath::kCheckpointedAndReopened}),
+    testing::Values(Variant{StoreHarness::Disk::kSimulated, Aftermath::kAtOnce},
+                    Variant{StoreHarness::Disk::kSimulated, Aftermath::kReopened},
+                    Variant{StoreHarness::Disk::kSimulated, Aftermath::kCheckpointed},
+                    Variant{StoreHarness::Disk::kSimulated, Aftermath::kCheckpointedAndReopened},
+                    Variant{StoreHarness::Disk::kPosix, Aftermath::kReopened},
+                    Variant{StoreHarness::Disk::kPosix, Aftermath::kCheckpointedAndReopened}),
     [](const testing::TestParamInfo<Variant>& variant) {
       const char* const disk =
           variant.param.disk == StoreHarness::Disk::kPosix ? "OnPosix" : "OnSimulatedDisk";
@@ -187,8 +187,7 @@ TEST_P(StoreRules, OfVersionsOfOneSecondTheLowestIdStaysWhicheverCameFirst) {
       const bool is_low_first = key == kAlice;
       EXPECT_EQ(put(is_low_first ? low : high), Verdict::kAccept);
       let_time_tell();
-      EXPECT_EQ(put(is_low_first ? high : low),
-                is_low_first ? Verdict::kStale : Verdict::kAccept);
+      EXPECT_EQ(put(is_low_first ? high : low), is_low_first ? Verdict::kStale : Verdict::kAccept);
       EXPECT_TRUE(is_served(low));
       EXPECT_FALSE(is_served(high));
       EXPECT_EQ(put(high), Verdict::kStale);
@@ -279,9 +278,8 @@ TEST_P(StoreRules, DeletionIsRememberedForAnEventThatComesLater) {
 }
 
 TEST_P(StoreRules, DeletionByAddressReachesUpToItsOwnTime) {
-  const PackedEvent request =
-      deletion(kAlice, {{"a", address(30'023, kAlice, "a:b")}, {"a", address(0, kAlice, "")}},
-               kTime + 10);
+  const PackedEvent request = deletion(
+      kAlice, {{"a", address(30'023, kAlice, "a:b")}, {"a", address(0, kAlice, "")}}, kTime + 10);
   const Tags tags = {{"d", "a:b"}};
   EXPECT_EQ(put(article(kAlice, kTime, tags)), Verdict::kAccept);
   EXPECT_EQ(put(profile(kAlice, kTime + 10)), Verdict::kAccept);
@@ -316,10 +314,16 @@ TEST_P(StoreRules, AddressThatNamesNothingOfTheAuthorsHasNoEffect) {
                                            article(kAlice, kTime, {{"d", "x"}}),
                                            article(kBob, kTime, {{"d", "x"}})};
   for (const PackedEvent& event : events) EXPECT_EQ(put(event), Verdict::kAccept);
-  const PackedEvent request = deletion(
-      kAlice, {{"a", address(30'023, kBob, "x")}, {"a", address(1, kAlice, "")},
-               {"a", address(0, kAlice, "x")}, {"a", "0:" + pubkey_hex(kAlice)}, {"a", ""}, {"a"},
-               {"a", "00:" + pubkey_hex(kAlice) + ":"}, {"a", "30023::x"}, {"e"}, {"e", ""}});
+  const PackedEvent request = deletion(kAlice, {{"a", address(30'023, kBob, "x")},
+                                                {"a", address(1, kAlice, "")},
+                                                {"a", address(0, kAlice, "x")},
+                                                {"a", "0:" + pubkey_hex(kAlice)},
+                                                {"a", ""},
+                                                {"a"},
+                                                {"a", "00:" + pubkey_hex(kAlice) + ":"},
+                                                {"a", "30023::x"},
+                                                {"e"},
+                                                {"e", ""}});
   EXPECT_EQ(put(request), Verdict::kAccept);
   EXPECT_EQ(put(deletion(kAlice, {})), Verdict::kAccept);
   let_time_tell();
@@ -386,9 +390,9 @@ TEST_P(StoreRules, RecipientMayDeleteAGiftWrap) {
   EXPECT_EQ(put(for_alice), Verdict::kAccept);
   EXPECT_EQ(put(for_bob), Verdict::kAccept);
   let_time_tell();
-  EXPECT_EQ(put(deletion(kAlice, {{"e", id_of(for_alice)}, {"e", id_of(for_bob)},
-                                  {"e", id_of(later)}})),
-            Verdict::kAccept);
+  EXPECT_EQ(
+      put(deletion(kAlice, {{"e", id_of(for_alice)}, {"e", id_of(for_bob)}, {"e", id_of(later)}})),
+      Verdict::kAccept);
   let_time_tell();
   EXPECT_FALSE(is_served(for_alice));
   EXPECT_TRUE(is_served(for_bob));
@@ -413,8 +417,8 @@ TEST_P(StoreRules, ForeignDeletionReachesTheRecipientsWrapsOnly) {
   const PackedEvent later = wrap(kAlice, kTime + 2);
   EXPECT_EQ(put(for_alice), Verdict::kAccept);
   EXPECT_EQ(put(for_bob), Verdict::kAccept);
-  const PackedEvent request = deletion(
-      kAlice, {{"e", id_of(for_alice)}, {"e", id_of(for_bob)}, {"e", id_of(later)}});
+  const PackedEvent request =
+      deletion(kAlice, {{"e", id_of(for_alice)}, {"e", id_of(for_bob)}, {"e", id_of(later)}});
   EXPECT_TRUE(Store::has_foreign_effects(view_of(request)));
   let_time_tell();
   const std::uint64_t alive = store().statistics().events_alive;
@@ -462,9 +466,8 @@ TEST_P(StoreRules, ForeignVanishReachesWrapsUpToItsTime) {
 TEST_P(StoreRules, ExpiredEventIsRefusedAndAStoredOneIsNotServedAnyMore) {
   const std::int64_t now_s = harness_.clock.unix_s();
   const auto expiring = [&](std::int64_t at) {
-    return pack_unsigned_event({.key_index = kAlice,
-                                .created_at = kTime,
-                                .tags = {{"expiration", std::to_string(at)}}});
+    return pack_unsigned_event(
+        {.key_index = kAlice, .created_at = kTime, .tags = {{"expiration", std::to_string(at)}}});
   };
   EXPECT_EQ(put(expiring(now_s)), Verdict::kExpired);
   EXPECT_EQ(put(expiring(now_s - 1)), Verdict::kExpired);
@@ -508,11 +511,11 @@ TEST_P(StoreRules, SweepTakesWhatIsDueAndNothingElse) {
 
 TEST_P(StoreRules, ExpiredNewestVersionUncoversNoOlderOne) {
   const PackedEvent older = profile(kAlice, kTime);
-  const PackedEvent newest = pack_unsigned_event(
-      {.key_index = kAlice,
-       .created_at = kTime + 1,
-       .kind = 0,
-       .tags = {{"expiration", std::to_string(harness_.clock.unix_s() + 2)}}});
+  const PackedEvent newest =
+      pack_unsigned_event({.key_index = kAlice,
+                           .created_at = kTime + 1,
+                           .kind = 0,
+                           .tags = {{"expiration", std::to_string(harness_.clock.unix_s() + 2)}}});
   EXPECT_EQ(put(older), Verdict::kAccept);
   EXPECT_EQ(put(newest), Verdict::kAccept);
   let_time_tell();

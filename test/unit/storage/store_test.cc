@@ -21,9 +21,8 @@ using Fault = test::SimFileSystem::Fault;
 constexpr std::uint64_t kTime = 1'600'000'000;
 
 PackedEvent note(std::uint64_t number, std::size_t content_bytes = 0, std::uint32_t key = 1) {
-  return pack_unsigned_event({.key_index = key,
-                              .created_at = kTime + number,
-                              .content = std::string(content_bytes, 'x')});
+  return pack_unsigned_event(
+      {.key_index = key, .created_at = kTime + number, .content = std::string(content_bytes, 'x')});
 }
 
 void open(StoreHarness& harness) {
@@ -197,10 +196,8 @@ TEST(Store, DeathsThatACrashLeftInTheDirectoryAreCountedOnce) {
   }
   harness.checkpoint();
   const std::uint64_t alive = harness.store->statistics().events_alive;
-  const PackedEvent deletion = pack_unsigned_event({.key_index = 1,
-                                                    .created_at = kTime,
-                                                    .kind = 5,
-                                                    .tags = {{"e", id_of(events[0])}}});
+  const PackedEvent deletion = pack_unsigned_event(
+      {.key_index = 1, .created_at = kTime, .kind = 5, .tags = {{"e", id_of(events[0])}}});
   (void)harness.store->put(view_of(deletion));
   // The next checkpoint writes the directory and fails before its manifest has its name.
   harness.disk.fail(Operation::kRename, 0, Fault::kIoError);
@@ -283,10 +280,10 @@ TEST_F(FullDisk, ARefusedVersionLeavesTheOldOneAlive) {
 }
 
 TEST_F(FullDisk, RefusedRequestsAndSweepsTakeNoEffect) {
-  const PackedEvent expiring = pack_unsigned_event(
-      {.key_index = 3,
-       .created_at = kTime,
-       .tags = {{"expiration", std::to_string(harness_.clock.unix_s() + 5)}}});
+  const PackedEvent expiring =
+      pack_unsigned_event({.key_index = 3,
+                           .created_at = kTime,
+                           .tags = {{"expiration", std::to_string(harness_.clock.unix_s() + 5)}}});
   EXPECT_EQ(put(expiring), Verdict::kAccept);
   fill();
   // Small records still find the odd byte, so the space is used up to the last.
@@ -482,10 +479,10 @@ TEST(Store, SweepOfManyLooksAtEachOnce) {
   StoreHarness harness;
   open(harness);
   for (std::uint64_t i = 0; i < 500; ++i) {
-    const PackedEvent event = pack_unsigned_event(
-        {.key_index = 1,
-         .created_at = kTime + i,
-         .tags = {{"expiration", std::to_string(harness.clock.unix_s() + 5)}}});
+    const PackedEvent event =
+        pack_unsigned_event({.key_index = 1,
+                             .created_at = kTime + i,
+                             .tags = {{"expiration", std::to_string(harness.clock.unix_s() + 5)}}});
     Verdict verdict = harness.store->put(view_of(event)).verdict;
     harness.settle();
     if (verdict == Verdict::kBusy) verdict = harness.store->put(view_of(event)).verdict;
