@@ -19,7 +19,7 @@ namespace gyre::test {
 namespace {
 
 constexpr std::uint64_t kSteps = 6'000;
-constexpr std::uint64_t kFixedSeeds = 30;
+constexpr std::uint64_t kFixedSeeds = 40;
 
 bool run_seed(std::uint64_t seed, std::uint64_t steps, bool is_talkative) {
   std::string options;

@@ -60,6 +60,9 @@ WorldOptions Simulation::choose_options() {
   settings.limits.filter_limit_max = one_of({25u, 5000u});
   settings.limits.subscriptions = one_of({5u, 200u});
   settings.limits.net.send_queue_bytes = one_of({64u, 4096u, 4096u}) * kKiB;
+  // Of simulated time much goes by while the tiniest buffers pass on what is large.
+  settings.limits.net.send_timeout_s = 3600;
+  settings.limits.net.pong_timeout_s = 3600;
   if (options.clock_step_ns > 100'000 && chance(50)) {
     settings.limits.query_time_ns = 1'500'000;
     settings.limits.subscriptions = 200;
@@ -158,8 +161,8 @@ void Simulation::act(Client& client) {
 
 // Several at once, as clients do, now and then very many; some of them again.
 void Simulation::publish_some(Client& client) {
-  const bool are_ephemeral = chance(10);
-  for (std::uint64_t i = chance(5) ? 20 + below(40) : 1 + below(4); i > 0; --i) {
+  const bool are_ephemeral = chance(20);
+  for (std::uint64_t i = chance(10) ? 20 + below(40) : 1 + below(4); i > 0; --i) {
     EventIndex index = are_ephemeral ? corpus_.some_ephemeral() : below(corpus_.size());
     if (!recent_.empty() && chance(25)) index = recent_[below(recent_.size())];
     client.publish(index);

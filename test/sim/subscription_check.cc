@@ -61,7 +61,10 @@ void SubscriptionCheck::take_event(EventIndex index, const std::vector<std::uint
   if (!Corpus::may_read(event.view(), keys)) wrong("an event for others", index);
   const std::uint32_t times_max = event.is_ephemeral() ? ledger_[index].send_count : 1;
   if (++delivered_[index] > times_max && !is_blurred_) wrong("an event once more", index);
-  if (!has_eose()) take_stored(index);
+  if (!has_eose()) return take_stored(index);
+  if (!is_blurred_ && is_quiet_vanish(index) && ledger_[index].first_sent > eose_) {
+    wrong("a request to vanish from here alone, live", index);
+  }
 }
 
 void SubscriptionCheck::take_stored(EventIndex index) {
@@ -103,21 +106,20 @@ void SubscriptionCheck::check_settled() const {
 bool SubscriptionCheck::was_delivered(EventIndex index) const { return delivered_[index] > 0; }
 
 bool SubscriptionCheck::must_have_been_live(EventIndex index) const {
+  return ledger_[index].first_sent > eose_ && !is_quiet_vanish(index);
+}
+
+// Only one that is meant for all relays goes to subscribers (nips.md 62-08).
+bool SubscriptionCheck::is_quiet_vanish(EventIndex index) const {
   const CorpusEvent& event = ledger_.corpus()[index];
-  // Only one that is meant for all relays goes to subscribers (nips.md 62-08).
-  if (event.view().kind() == nostr::kKindVanish &&
-      event.json.find("ALL_RELAYS") == std::string::npos) {
-    return false;
-  }
-  return ledger_[index].first_sent > eose_;
+  return event.view().kind() == nostr::kKindVanish &&
+         event.json.find("ALL_RELAYS") == std::string::npos;
 }
 
 // Also what was accepted while the query ran: it is in one part or in the other.
 bool SubscriptionCheck::must_have_been_stored(EventIndex index) const {
   if (has_unclear_start_ || may_be_cut_before(index)) return false;
-  const CorpusEvent& event = ledger_.corpus()[index];
-  const bool is_vanish = event.view().kind() == nostr::kKindVanish;
-  if (is_vanish && ledger_[index].accepted > requested_) return false;
+  if (is_quiet_vanish(index) && ledger_[index].accepted > requested_) return false;
   if (ledger_[index].first_sent > eose_) return false;
   return ledger_.is_surely_stored(index, kNever, eose_, eose_s_);
 }

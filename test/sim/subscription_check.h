@@ -44,6 +44,7 @@ class SubscriptionCheck {
   [[nodiscard]] bool was_delivered(EventIndex index) const;
   [[nodiscard]] bool must_have_been_stored(EventIndex index) const;
   [[nodiscard]] bool must_have_been_live(EventIndex index) const;
+  [[nodiscard]] bool is_quiet_vanish(EventIndex index) const;
   [[nodiscard]] bool may_be_cut_before(EventIndex index) const;
   [[noreturn]] void wrong(const std::string& what, EventIndex index) const;
 
