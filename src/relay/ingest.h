@@ -33,9 +33,11 @@ class Ingest {
          nostr::SignatureVerifier& verifier, const Interest& interest)
       : port_(port), outbox_(outbox), store_(store), verifier_(verifier), interest_(interest) {}
 
-  // False while as many events wait as the limit allows.
+  // False while as many events wait as the limit allows. Foreign requests do not count: they may
+  // wait for a full disk, which must not keep queries waiting. Each belongs to an unanswered event
+  // of some connection, and of those a connection has only so many.
   [[nodiscard]] bool has_room(std::uint32_t queue_max) const {
-    return waiting_.size() + verified_.size() < queue_max && foreign_.size() < queue_max;
+    return waiting_.size() + verified_.size() < queue_max;
   }
 
   void on_submit(ShardId from, const Submit& submit);

@@ -328,8 +328,15 @@ void Client::take_refused_count(const std::string& id, const RelayMessageText& m
   counts_.erase(id);
 }
 
-void Client::check_settled() {
-  if (is_gone_) return;
+bool Client::waits_for_space() const {
+  return std::ranges::any_of(pending_oks_, [this](const auto& pending) {
+    const std::uint16_t kind = corpus_[*corpus_.find(pending.first)].view().kind();
+    return pending.second != 0 && (kind == nostr::kKindDeletion || kind == nostr::kKindVanish);
+  });
+}
+
+void Client::check_settled(Disk disk) {
+  if (is_gone_ || (disk == Disk::kIsFull && waits_for_space())) return;
   if (challenge_.empty()) wrong("no challenge");
   for (const auto& [id, count] : pending_oks_) {
     if (count != 0) wrong(std::to_string(count) + " OKs missing for " + id);

@@ -54,8 +54,11 @@ class Client {
   void hang_up();      // FIN or reset without a word.
   void expect_end() { is_end_expected_ = true; }
 
-  // Nothing is on its way any more: everything must have been answered. Throws Violation.
-  void check_settled();
+  // Nothing is on its way any more: everything must have been answered. Only requests to delete and
+  // to vanish may wait for a full disk of another shard, and with them the connection, since so few
+  // may be unanswered at once. Throws Violation.
+  enum class Disk : std::uint8_t { kHasSpace, kIsFull };
+  void check_settled(Disk disk);
 
  private:
   using Type = RelayMessageText::Type;
@@ -94,6 +97,7 @@ class Client {
   void take_refused_count(const std::string& id, const RelayMessageText& message);
   [[nodiscard]] Channel& channel_of(const RelayMessageText& message);
   void note_end();
+  [[nodiscard]] bool waits_for_space() const;
   [[noreturn]] void wrong(const std::string& what) const;
 
   SimNetwork& network_;

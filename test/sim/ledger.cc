@@ -34,6 +34,7 @@ void Ledger::note_ok(EventIndex index, bool is_accepted, std::string_view prefix
   if (event.has_bad_signature && prefix == "invalid") return;
   if (event.is_vanish_elsewhere && prefix == "invalid") return;
   if (was_login_needed && (prefix == "auth-required" || prefix == "restricted")) return;
+  if (has_been_full_ && prefix == "error" && !event.is_ephemeral()) return;
   // Their expiration means nothing, but their author may have vanished.
   if (!event.is_ephemeral() && event.is_expired(now_s) && prefix == "invalid") return;
   if (prefix != "blocked" && prefix != "duplicate") wrong("with the wrong word");

@@ -32,6 +32,8 @@ class Ledger {
   };
 
   [[nodiscard]] Moment tick() { return ++now_; }
+  // From now on events may be refused with `error:`.
+  void note_full_disk() { has_been_full_ = true; }
   [[nodiscard]] const Record& operator[](EventIndex index) const { return records_[index]; }
   [[nodiscard]] std::size_t accepted_count() const { return accepted_count_; }
 
@@ -59,6 +61,7 @@ class Ledger {
   std::vector<Record> records_;
   Moment now_ = 0;
   std::size_t accepted_count_ = 0;
+  bool has_been_full_ = false;
 };
 
 }  // namespace gyre::test

@@ -31,14 +31,15 @@ bool run_seed(std::uint64_t seed, std::uint64_t steps, bool is_talkative) {
     if (!is_talkative) return true;
     std::printf(
         "seed %llu: %s\n  %llu turns, %llu clients, %llu messages, %zu events sent, %zu accepted, "
-        "%llu crashes, %llu restarts, %llu slow clients dropped\n",
+        "%llu crashes, %llu restarts, %llu slow clients dropped, %llu full disks\n",
         static_cast<unsigned long long>(seed), options.c_str(),
         static_cast<unsigned long long>(report.turns),
         static_cast<unsigned long long>(report.clients),
         static_cast<unsigned long long>(report.messages), report.sent, report.accepted,
         static_cast<unsigned long long>(report.crashes),
         static_cast<unsigned long long>(report.restarts),
-        static_cast<unsigned long long>(report.slow_client_drops));
+        static_cast<unsigned long long>(report.slow_client_drops),
+        static_cast<unsigned long long>(report.full_disks));
     return true;
   } catch (const Violation& violation) {
     std::printf("FAILED: %s\n  relay_sim --seed %llu --steps %llu\n  %s\n", violation.what(),

@@ -98,6 +98,7 @@ void Simulation::run(std::uint64_t steps) {
   while (steps > 0) {
     slow_shard_ = static_cast<std::uint32_t>(below(2 * options_.shards));
     slow_disk_ = static_cast<std::uint32_t>(below(2 * options_.shards));
+    if (chance(15)) fill_disk();
     for (std::uint64_t i = std::min(steps, 50 + below(700)); i > 0; --i, --steps) step();
     switch (below(4)) {
       case 0: crash(); break;
@@ -197,6 +198,36 @@ bool Simulation::receive_all() {
 }
 
 void Simulation::settle() {
+  // Nobody may be kept waiting by a full disk, except as Client says.
+  if (is_disk_full_) {
+    rest();
+    for (const auto& client : clients_) client->check_settled(Client::Disk::kIsFull);
+    free_disk();
+  }
+  rest();
+  for (const auto& client : clients_) client->check_settled(Client::Disk::kHasSpace);
+  if (world_->running_query_count() != 0) throw Violation("a query runs for nobody");
+  check_stores();
+}
+
+// The log looks again for space about once a second.
+void Simulation::free_disk() {
+  is_disk_full_ = false;
+  disk_.set_capacity(UINT64_MAX);
+  for (int i = 0; i < 30; ++i) {
+    clock_.advance_ms(100);
+    rest();
+  }
+}
+
+void Simulation::fill_disk() {
+  is_disk_full_ = true;
+  ledger_.note_full_disk();
+  disk_.set_capacity(disk_.used_bytes() + below(100'000));
+  ++report_.full_disks;
+}
+
+void Simulation::rest() {
   for (const auto& client : clients_) client->resume_reading();
   for (std::uint64_t round = 0;; ++round) {
     if (round == kSettleRoundsMax) throw Violation("the relay never comes to rest");
@@ -204,11 +235,8 @@ void Simulation::settle() {
     if (world_->turn(shard)) ++report_.turns;
     if (chance(30)) (void)world_->run_background(shard);
     if (round % 8 != 0) continue;
-    if (!receive_all() && world_->is_idle() && world_->network().is_quiet()) break;
+    if (!receive_all() && world_->is_idle() && world_->network().is_quiet()) return;
   }
-  for (const auto& client : clients_) client->check_settled();
-  if (world_->running_query_count() != 0) throw Violation("a query runs for nobody");
-  check_stores();
 }
 
 std::vector<std::string> Simulation::events_in(const storage::Store& store) const {
@@ -272,7 +300,8 @@ void Simulation::crash() {
 }
 
 void Simulation::restart_in_order() {
-  settle();
+  // Or in the midst of it all.
+  if (chance(50)) settle();
   for (const auto& client : clients_) client->expect_end();
   world_->drain();
   for (std::uint64_t round = 0; !world_->is_drained(); ++round) {

@@ -21,6 +21,7 @@ struct SimulationReport {
   std::uint64_t crashes = 0;
   std::uint64_t restarts = 0;
   std::uint64_t slow_client_drops = 0;
+  std::uint64_t full_disks = 0;
   std::size_t accepted = 0;
   std::size_t sent = 0;
 };
@@ -53,6 +54,9 @@ class Simulation {
 
   // Lets everything be done that is under way, while time stands still, and checks it.
   void settle();
+  void rest();
+  void fill_disk();
+  void free_disk();
   void check_stores();
   [[nodiscard]] std::vector<std::string> events_in(const storage::Store& store) const;
 
@@ -73,6 +77,7 @@ class Simulation {
   // For a while one shard hardly turns, or one disk hardly writes; none if it is no shard's.
   std::uint32_t slow_shard_ = 0;
   std::uint32_t slow_disk_ = 0;
+  bool is_disk_full_ = false;
   SimulationReport report_;
 };
 
