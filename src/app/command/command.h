@@ -1,0 +1,25 @@
+// Command: one word of the command line, with its options. Each stands in a file of its own beside
+// this one; main() knows the list. These files alone use exceptions, for CLI11.
+#pragma once
+
+#include <functional>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+
+namespace gyre::app {
+
+struct Command {
+  CLI::App* parser;
+  std::function<int()> run;  // The exit code. Called once the line is parsed, if it has the word.
+};
+
+// Prints an error as all commands do; the exit code.
+int report(const absl::Status& status);
+
+Command add_relay_command(CLI::App& program);
+Command add_config_command(CLI::App& program);
+Command add_import_command(CLI::App& program);
+Command add_export_command(CLI::App& program);
+
+}  // namespace gyre::app
