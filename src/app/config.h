@@ -46,6 +46,7 @@ struct Config {
     std::string contact;
     std::string pubkey;
     std::string icon;
+    bool eose_hints = true;
   };
 
   struct Store {

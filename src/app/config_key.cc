@@ -112,6 +112,9 @@ std::vector<ConfigKey> relay_keys() {
        "Shown in the NIP-11 document; a URI such as \"mailto:admin@relay.example\"."},
       {"relay", "pubkey", Reload::kLive, text_field<&C::relay, &C::Relay::pubkey>(kKeyOrEmpty),
        "The administrator's public key, shown in the NIP-11 document."},
+      {"relay", "eose_hints", Reload::kLive, boolean_field<&C::relay, &C::Relay::eose_hints>(),
+       "Whether EOSE says if there are more stored events than were sent (NIP-67). Very old "
+       "clients may not take its third element."},
       {"relay", "icon", Reload::kLive, text_field<&C::relay, &C::Relay::icon>(kAnyText),
        "URL of a square image, shown in the NIP-11 document."},
   };

@@ -69,6 +69,7 @@ relay::Settings relay_settings(const Config& config, const std::string& listen) 
   settings.gated_kinds = config.auth.gated_kinds;
   std::sort(settings.gated_kinds.begin(), settings.gated_kinds.end());
   settings.is_auth_required = config.auth.required;
+  settings.has_eose_hints = config.relay.eose_hints;
   settings.expiry_sweep_s = config.store.expiry_sweep_s;
   return settings;
 }

@@ -25,10 +25,14 @@ void append_ok(std::string& out, std::string_view id_escaped, bool accepted, Ref
   append_refusal_and_end(out, refusal);
 }
 
-void append_eose(std::string& out, std::string_view subscription_escaped) {
+void append_eose(std::string& out, std::string_view subscription_escaped, EoseHint hint) {
   out += "[\"EOSE\",\"";
   out += subscription_escaped;
-  out += "\"]";
+  switch (hint) {
+    case EoseHint::kNone: out += "\"]"; break;
+    case EoseHint::kFinish: out += "\",[\"finish\"]]"; break;
+    case EoseHint::kMore: out += "\",[\"more\"]]"; break;
+  }
 }
 
 void append_closed(std::string& out, std::string_view subscription_escaped, Refusal refusal) {

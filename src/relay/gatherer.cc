@@ -50,7 +50,12 @@ Gather& Gatherer::make(Session& session, std::shared_ptr<const QueryRequest> req
   Gather& gather = *gathers_[id];
   gather.id = id;
   gather.session = &session;
-  gather.filter_counts.resize(request->filters.size());
+  gather.limits = request->limits;
+  // What such a filter leaves out is not asked for.
+  for (std::size_t i = 0; i < request->filters.size(); ++i) {
+    const bool wants_nothing = request->limits.filter_limits[i].count() == 0;
+    gather.is_cut = gather.is_cut || (wants_nothing && !request->filters[i].matches_nothing);
+  }
   gather.request = std::move(request);
   gather.lanes.resize(owners.size());
   for (std::size_t i = 0; i < owners.size(); ++i) gather.lanes[i].owner = owners[i];
@@ -125,7 +130,7 @@ void Gatherer::on_batch(ShardId from, const Batch& batch) {
     return;
   }
   if (gather.request->mode == QueryRequest::Mode::kCount) {
-    gather.total += batch.count;
+    gather.count += batch.count;
     pump_count(gather);
     return;
   }
@@ -145,7 +150,7 @@ void Gatherer::pump_count(Gather& gather) {
   if (gather.is_out_of_time) {
     listener_.on_out_of_time(session, nullptr, gather.count_id);
   } else {
-    listener_.on_count(session, gather.count_id, gather.total);
+    listener_.on_count(session, gather.count_id, gather.count);
   }
   detach(gather);
   release_if_ended(gather);
@@ -189,28 +194,54 @@ bool Gatherer::send_next(Gather& gather) {
   }
   const ResultBatchReader& reader = newest->batches[0];
   const nostr::PackedEventView event = reader.event();
-  if (counts_for_some_filter(gather, event)) {
+  if (admit(gather, event)) {
     gather.session->connection->send_text_shared(gather.subscription->event_prefix, event.json(),
                                                  reader.block(), nostr::kEventSuffix);
-    ++gather.total;
   }
   pop(gather, *newest);
-  return gather.total < gather.request->total_limit;
+  return !admits_no_more(gather);
 }
 
-bool Gatherer::counts_for_some_filter(Gather& gather, nostr::PackedEventView event) {
+// Whether the limits let the event through; notes what they keep back.
+bool Gatherer::admit(Gather& gather, nostr::PackedEventView event) {
   const QueryRequest& request = *gather.request;
-  if (request.filters.size() == 1) {
-    return gather.filter_counts[0]++ < request.filter_limits[0];
-  }
-  bool counts = false;
+  const std::uint64_t created_at = event.created_at();
+  bool is_admitted = false;
+  bool is_kept_back = false;  // By a limit other than 0, which asks for no stored events at all.
   for (std::size_t i = 0; i < request.filters.size(); ++i) {
-    if (gather.filter_counts[i] >= request.filter_limits[i]) continue;
-    if (!request.filters[i].matches(event)) continue;
-    ++gather.filter_counts[i];
-    counts = true;
+    storage::ResultLimit& limit = gather.limits.filter_limits[i];
+    // Of one filter the owners send nothing else.
+    if (request.filters.size() > 1 && !request.filters[i].matches(event)) continue;
+    if (limit.admits(created_at)) {
+      limit.give(created_at);
+      is_admitted = true;
+    } else {
+      gather.is_cut = true;
+      is_kept_back = is_kept_back || limit.count() != 0;
+    }
   }
-  return counts;
+  storage::ResultLimit& total = gather.limits.total_limit;
+  if (is_admitted && total.admits(created_at)) {
+    total.give(created_at);
+    return true;
+  }
+  gather.is_cut = true;
+  gather.has_more = gather.has_more || is_admitted || is_kept_back;
+  return false;
+}
+
+// Nothing that may still come would be sent, or change the hint.
+bool Gatherer::admits_no_more(const Gather& gather) {
+  const auto is_spent = [](const storage::ResultLimit& limit) { return limit.is_spent(); };
+  const bool is_over = is_spent(gather.limits.total_limit) ||
+                       std::ranges::all_of(gather.limits.filter_limits, is_spent);
+  return is_over && (gather.has_more || gather.limits.beyond == storage::ScanLimits::Beyond::kNone);
+}
+
+nostr::EoseHint Gatherer::hint_of(const Gather& gather) {
+  if (gather.limits.beyond == storage::ScanLimits::Beyond::kNone) return nostr::EoseHint::kNone;
+  if (gather.has_more) return nostr::EoseHint::kMore;
+  return gather.is_cut ? nostr::EoseHint::kNone : nostr::EoseHint::kFinish;
 }
 
 void Gatherer::pop(Gather& gather, Gather::Lane& lane) {
@@ -229,11 +260,12 @@ void Gatherer::finish(Gather& gather) {
   Session& session = *gather.session;
   Subscription& subscription = *gather.subscription;
   const bool is_out_of_time = gather.is_out_of_time;
+  const nostr::EoseHint hint = hint_of(gather);
   abandon(gather);
   if (is_out_of_time) {
     listener_.on_out_of_time(session, &subscription, {});
   } else {
-    listener_.on_stored_end(subscription);
+    listener_.on_stored_end(subscription, hint);
   }
 }
 

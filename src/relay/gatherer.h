@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gyre/net/limits.h"
+#include "gyre/nostr/relay_message.h"
 #include "gyre/relay/messages.h"
 #include "relay/outbox.h"
 #include "relay/query_request.h"
@@ -44,8 +45,10 @@ struct Gather {
   Subscription* subscription = nullptr;  // Null for COUNT.
   std::string count_id;                  // COUNT's query id, canonically escaped.
   std::vector<Lane> lanes;
-  std::vector<std::uint64_t> filter_counts;  // Events sent that match each filter.
-  std::uint64_t total = 0;                   // Events sent, or counted.
+  storage::ScanLimits limits;  // The request's, with what has been sent taken off.
+  bool is_cut = false;         // A limit was in the way of some event...
+  bool has_more = false;       // ...and that event was not sent for another filter either.
+  std::uint64_t count = 0;     // Of COUNT.
   bool is_out_of_time = false;
   bool waits_for_drain = false;
   bool is_scattered = false;  // The owners have been asked.
@@ -60,7 +63,7 @@ class GatherListener {
  public:
   virtual ~GatherListener() = default;
   // The stored part is complete; subscription->gather is null already.
-  virtual void on_stored_end(Subscription& subscription) = 0;
+  virtual void on_stored_end(Subscription& subscription, nostr::EoseHint hint) = 0;
   // Every owner of one of the session's queries has begun to answer.
   virtual void on_query_started(Session& session) = 0;
   virtual void on_count(Session& session, const std::string& count_id, std::uint64_t count) = 0;
@@ -106,7 +109,9 @@ class Gatherer {
   [[nodiscard]] bool has_taken_enough(const net::Connection& connection) const;
   void pump_count(Gather& gather);
   [[nodiscard]] bool send_next(Gather& gather);
-  [[nodiscard]] static bool counts_for_some_filter(Gather& gather, nostr::PackedEventView event);
+  [[nodiscard]] static bool admit(Gather& gather, nostr::PackedEventView event);
+  [[nodiscard]] static bool admits_no_more(const Gather& gather);
+  [[nodiscard]] static nostr::EoseHint hint_of(const Gather& gather);
   void pop(Gather& gather, Gather::Lane& lane);
   void finish(Gather& gather);
   void release_if_ended(Gather& gather);

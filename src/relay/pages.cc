@@ -1,6 +1,9 @@
 #include "relay/pages.h"
 
+#include <algorithm>
 #include <initializer_list>
+#include <iterator>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gyre/nostr/json_text.h"
@@ -8,8 +11,16 @@
 namespace gyre::relay {
 namespace {
 
-// What the relay side implements, whatever the settings (nips.md 11-04, 11-06).
+// What the relay side implements whatever the settings (nips.md 11-04, 11-06), and by a setting.
 constexpr int kSupportedNips[] = {1, 2, 4, 9, 11, 17, 40, 42, 45, 59, 62, 70};
+constexpr int kEoseHints = 67;
+
+std::vector<int> supported_nips(const Settings& settings) {
+  std::vector<int> nips(std::begin(kSupportedNips), std::end(kSupportedNips));
+  if (settings.has_eose_hints) nips.push_back(kEoseHints);
+  std::ranges::sort(nips);
+  return nips;
+}
 
 class JsonObject {
  public:
@@ -79,7 +90,7 @@ std::string make_document(const Settings& settings) {
   object.key("supported_nips");
   out += '[';
   bool is_first = true;
-  for (const int nip : kSupportedNips) {
+  for (const int nip : supported_nips(settings)) {
     absl::StrAppend(&out, is_first ? "" : ",", nip);
     is_first = false;
   }
@@ -110,7 +121,8 @@ std::string make_landing_page(const Settings& settings) {
   const std::string name = escape_html(settings.name);
   const std::string description = escape_html(settings.description);
   std::string nips;
-  for (const int nip : kSupportedNips) absl::StrAppend(&nips, nips.empty() ? "" : ", ", nip);
+  for (const int nip : supported_nips(settings))
+    absl::StrAppend(&nips, nips.empty() ? "" : ", ", nip);
   return absl::StrCat(
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gyre/nostr/filter.h"
+#include "gyre/storage/query.h"
 #include "relay/access.h"
 
 namespace gyre::relay {
@@ -14,8 +15,7 @@ struct QueryRequest {
   enum class Mode : std::uint8_t { kEvents, kCount };
   Mode mode = Mode::kEvents;
   std::vector<nostr::Filter> filters;
-  std::vector<std::uint64_t> filter_limits;  // One for each filter, clamped.
-  std::uint64_t total_limit = 0;
+  storage::ScanLimits limits;  // Clamped.
   Access access;
   std::int64_t now_s = 0;           // Expired at this time: not served.
   std::uint64_t time_limit_ns = 0;  // Of work in one shard.

@@ -21,10 +21,9 @@ void QueryRunner::on_query(ShardId from, const Query& query) {
   run->query = query.query;
   run->request = query.request;
   run->credit = Gather::kBatchesAhead;
-  storage::ScanLimits limits{query.request->filter_limits, query.request->total_limit};
-  run->scan =
-      std::make_unique<storage::Scan>(store_.sources(), query.request->filters, std::move(limits),
-                                      query.request->access, query.request->now_s);
+  run->scan = std::make_unique<storage::Scan>(store_.sources(), query.request->filters,
+                                              query.request->limits, query.request->access,
+                                              query.request->now_s);
   Run& started = *run;
   const bool is_new = scans_.emplace(key(from, query.query), std::move(run)).second;
   GYRE_ASSERT(is_new);

@@ -36,11 +36,36 @@ nostr::MessageLimits message_limits(const Settings& settings) {
   return limits;
 }
 
-// What all filters together may yield: with it, a query ends when they are satisfied.
-std::uint64_t total_limit_of(const QueryRequest& request, std::uint64_t limit_max) {
+using storage::ResultLimit;
+
+// A limit that the client did not ask for ends with a whole second (nips.md 67-03).
+storage::ScanLimits clamp_limits(const std::vector<nostr::Filter>& filters,
+                                 const Settings& settings) {
+  const Limits& limits = settings.limits;
+  storage::ScanLimits out;
   std::uint64_t sum = 0;
-  for (const std::uint64_t limit : request.filter_limits) sum += std::min(limit, limit_max - sum);
-  return sum;
+  for (const nostr::Filter& filter : filters) {
+    const std::uint64_t asked = filter.limit.value_or(limits.filter_limit_default);
+    const std::uint64_t count = std::min(asked, limits.filter_limit_max);
+    const bool is_own = filter.limit == count;
+    out.filter_limits.emplace_back(
+        count, is_own ? ResultLimit::End::kExact : ResultLimit::End::kWholeSecond);
+    sum += count;
+  }
+  // Filters that stay below it end by themselves.
+  if (sum > limits.filter_limit_max) {
+    out.total_limit = {limits.filter_limit_max, ResultLimit::End::kWholeSecond};
+  }
+  if (settings.has_eose_hints) out.beyond = storage::ScanLimits::Beyond::kOne;
+  return out;
+}
+
+// Nobody is asked where no filter can match, or wants anything stored.
+nostr::EoseHint hint_without_query(const QueryRequest& request) {
+  const bool matches_nothing = std::ranges::all_of(
+      request.filters, [](const nostr::Filter& filter) { return filter.matches_nothing; });
+  const bool has_hints = request.limits.beyond == storage::ScanLimits::Beyond::kOne;
+  return matches_nothing && has_hints ? nostr::EoseHint::kFinish : nostr::EoseHint::kNone;
 }
 
 // NIP-17 and NIP-59 date seals and gift wraps up to two days back; a window must leave room for
@@ -310,7 +335,7 @@ void Sessions::open_subscription(Session& session, std::string_view id,
   note_interest();
   const std::vector<ShardId> owners = owners_of(*subscription.request);
   if (owners.empty()) {
-    on_stored_end(subscription);
+    on_stored_end(subscription, hint_without_query(*subscription.request));
   } else {
     gatherer_.start(session, subscription, owners);
   }
@@ -324,12 +349,11 @@ std::shared_ptr<const QueryRequest> Sessions::make_request(const Session& sessio
   auto request = std::make_shared<QueryRequest>();
   request->mode = mode;
   request->filters = std::move(filters);
-  for (const nostr::Filter& filter : request->filters) {
-    const std::uint64_t asked = filter.limit.value_or(limits.filter_limit_default);
-    request->filter_limits.push_back(is_count ? UINT64_MAX
-                                              : std::min(asked, limits.filter_limit_max));
+  if (is_count) {
+    request->limits.filter_limits.resize(request->filters.size());
+  } else {
+    request->limits = clamp_limits(request->filters, settings_);
   }
-  request->total_limit = is_count ? UINT64_MAX : total_limit_of(*request, limits.filter_limit_max);
   request->access = Access(settings_.gated_kinds, session.keys);
   request->now_s = environment_.clock.unix_s();
   request->time_limit_ns = limits.query_time_ns;
@@ -342,7 +366,7 @@ std::vector<ShardId> Sessions::owners_of(const QueryRequest& request) const {
   std::vector<bool> is_owner(environment_.shard_count, false);
   for (std::size_t i = 0; i < request.filters.size(); ++i) {
     const nostr::Filter& filter = request.filters[i];
-    if (filter.matches_nothing || request.filter_limits[i] == 0) continue;
+    if (filter.matches_nothing || request.limits.filter_limits[i].count() == 0) continue;
     if (!filter.has_authors()) {
       is_owner.assign(environment_.shard_count, true);
       break;
@@ -392,9 +416,9 @@ void Sessions::note_interest() {
   environment_.interest.set(environment_.self, live_index_.subscription_count() > 0);
 }
 
-void Sessions::on_stored_end(Subscription& subscription) {
+void Sessions::on_stored_end(Subscription& subscription, nostr::EoseHint hint) {
   scratch_.clear();
-  nostr::append_eose(scratch_, subscription.id);
+  nostr::append_eose(scratch_, subscription.id, hint);
   subscription.session->connection->send_text({scratch_});
   for (const SharedBytes& event : subscription.held) send_event(subscription, event);
   subscription.held = {};

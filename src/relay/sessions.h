@@ -54,7 +54,7 @@ class Sessions final : public net::ConnectionHandler, public GatherListener {
   void on_closed(net::Connection& connection) override;
 
   // GatherListener
-  void on_stored_end(Subscription& subscription) override;
+  void on_stored_end(Subscription& subscription, nostr::EoseHint hint) override;
   void on_query_started(Session& session) override;
   void on_count(Session& session, const std::string& count_id, std::uint64_t count) override;
   void on_out_of_time(Session& session, Subscription* subscription,

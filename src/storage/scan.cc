@@ -39,6 +39,7 @@ struct Scan::Impl {
   // The event, if it is to be served; counts it for its filters.
   [[nodiscard]] bool evaluate(const DirectoryRow& row, Sequence sequence,
                               nostr::PackedEventView& event);
+  [[nodiscard]] bool admit_in_total(std::uint64_t created_at);
   [[nodiscard]] bool has_expired(const DirectoryRow& row, nostr::PackedEventView event) const;
 
   static constexpr std::uint32_t kClosed = UINT32_MAX;
@@ -50,7 +51,8 @@ struct Scan::Impl {
 
   std::vector<ScanFilter> filters;
   std::size_t unopened = 0;  // Filters before this have all their terms open.
-  std::uint64_t total_remaining;
+  ResultLimit total_limit;
+  const ScanLimits::Beyond beyond;
   PostingMerge merge;
   std::vector<std::uint32_t> filter_of_source;  // Or kClosed.
   std::uint64_t version;                        // Of the index the sources are from.
@@ -75,7 +77,7 @@ Scan::Step Scan::next(std::uint64_t& work_budget, Sequence& sequence,
   if (impl.is_finished) return Step::kFinished;
   impl.reopen_if_changed();
   for (;;) {
-    if (impl.total_remaining == 0) break;
+    if (impl.is_finished) break;
     if (!impl.open_terms(work_budget)) return Step::kPaused;
     impl.drop_done();
     if (impl.merge.is_empty()) break;
@@ -97,14 +99,16 @@ Scan::Impl::Impl(const QuerySources& from, std::span<const nostr::Filter> wanted
       access(reader),
       now_s(now),
       snapshot(from.directory.next_sequence()),
-      total_remaining(limits.total_limit),
+      total_limit(limits.total_limit),
+      beyond(limits.beyond),
       merge(from.directory),
       version(from.postings.version()) {
   GYRE_ASSERT_CMP(limits.filter_limits.size(), ==, wanted.size());
   filters.reserve(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    filters.emplace_back(wanted[i], limits.filter_limits[i]);
+    filters.emplace_back(wanted[i], limits.filter_limits[i], beyond);
   }
+  is_finished = total_limit.is_spent() && beyond == ScanLimits::Beyond::kNone;
 }
 
 bool Scan::Impl::open_terms(std::uint64_t& budget) {
@@ -190,7 +194,9 @@ bool Scan::Impl::evaluate(const DirectoryRow& row, Sequence sequence,
                           nostr::PackedEventView& event) {
   if (sequence >= snapshot || (row.flags & kRowDead) != 0) return false;
   bool is_loaded = false;
-  bool is_served = false;
+  bool is_readable = false;
+  bool is_within = false;
+  bool is_beyond = false;
   for (const std::uint32_t number : due) {
     ScanFilter& filter = filters[number];
     if (!filter.may_match(row)) continue;
@@ -199,12 +205,23 @@ bool Scan::Impl::evaluate(const DirectoryRow& row, Sequence sequence,
       is_loaded = true;
     }
     if (!filter.matches(event)) continue;
-    if (!is_served && (has_expired(row, event) || !access.may_read(event))) return false;
-    is_served = true;
-    filter.count_yielded();
+    if (!is_readable && (has_expired(row, event) || !access.may_read(event))) return false;
+    is_readable = true;
+    const ScanFilter::Admission admission = filter.admit(row.created_at);
+    is_within = is_within || admission == ScanFilter::Admission::kWithin;
+    is_beyond = is_beyond || admission == ScanFilter::Admission::kBeyond;
   }
-  if (is_served) --total_remaining;
-  return is_served;
+  return is_within ? admit_in_total(row.created_at) : is_beyond;
+}
+
+bool Scan::Impl::admit_in_total(std::uint64_t created_at) {
+  if (!total_limit.admits(created_at)) {
+    is_finished = true;
+    return beyond == ScanLimits::Beyond::kOne;
+  }
+  total_limit.give(created_at);
+  is_finished = total_limit.is_spent() && beyond == ScanLimits::Beyond::kNone;
+  return true;
 }
 
 bool Scan::Impl::has_expired(const DirectoryRow& row, nostr::PackedEventView event) const {

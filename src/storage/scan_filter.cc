@@ -13,15 +13,27 @@ bool implies_author(FilterTerms::Driver driver) {
 
 }  // namespace
 
-ScanFilter::ScanFilter(const nostr::Filter& filter, std::uint64_t limit)
-    : filter_(&filter), remaining_(limit) {
-  if (filter.matches_nothing || !window_of(filter, since_, until_)) remaining_ = 0;
+ScanFilter::ScanFilter(const nostr::Filter& filter, const ResultLimit& limit,
+                       ScanLimits::Beyond beyond)
+    : filter_(&filter), limit_(limit), beyond_(beyond) {
+  is_done_ = filter.matches_nothing || !window_of(filter, since_, until_) ||
+             (limit.is_spent() && beyond == ScanLimits::Beyond::kNone);
+}
+
+ScanFilter::Admission ScanFilter::admit(std::uint64_t created_at) {
+  if (!limit_.admits(created_at)) {
+    is_done_ = true;
+    return beyond_ == ScanLimits::Beyond::kOne ? Admission::kBeyond : Admission::kNo;
+  }
+  limit_.give(created_at);
+  is_done_ = limit_.is_spent() && beyond_ == ScanLimits::Beyond::kNone;
+  return Admission::kWithin;
 }
 
 void ScanFilter::plan(const QuerySources& sources) {
   GYRE_ASSERT(!is_planned_);
   is_planned_ = true;
-  plan_ = plan_scan(*filter_, sources, remaining_);
+  plan_ = plan_scan(*filter_, sources, limit_.count());
   is_in_trial_ = plan_.trial.driver != FilterTerms::Driver::kNothing;
   if (!filter_->has_authors() || (implies_author(plan_.terms.driver) && !is_in_trial_)) return;
   author_hashes_.reserve(filter_->authors.size());

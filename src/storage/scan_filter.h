@@ -11,10 +11,10 @@ namespace gyre::storage {
 
 class ScanFilter {
  public:
-  ScanFilter(const nostr::Filter& filter, std::uint64_t limit);
+  ScanFilter(const nostr::Filter& filter, const ResultLimit& limit, ScanLimits::Beyond beyond);
 
   // A filter is done when it has yielded all it may, or can yield nothing.
-  [[nodiscard]] bool is_done() const { return remaining_ == 0; }
+  [[nodiscard]] bool is_done() const { return is_done_; }
   [[nodiscard]] bool is_planned() const { return is_planned_; }
   // Decides by which terms to go. Once, before the terms are opened.
   void plan(const QuerySources& sources);
@@ -32,7 +32,13 @@ class ScanFilter {
   // What the row alone says: false is certain.
   [[nodiscard]] bool may_match(const DirectoryRow& row) const;
   [[nodiscard]] bool matches(nostr::PackedEventView event) const { return filter_->matches(event); }
-  void count_yielded() { --remaining_; }
+  // What the limit says to an event that matches; it is counted.
+  enum class Admission : std::uint8_t {
+    kNo,
+    kWithin,
+    kBeyond,  // To be yielded as the sign that there is more.
+  };
+  [[nodiscard]] Admission admit(std::uint64_t created_at);
 
  private:
   [[nodiscard]] const std::vector<Term>& terms() const {
@@ -40,7 +46,9 @@ class ScanFilter {
   }
 
   const nostr::Filter* filter_;
-  std::uint64_t remaining_;
+  ResultLimit limit_;
+  const ScanLimits::Beyond beyond_;
+  bool is_done_ = false;
   std::uint64_t since_ = 0;
   std::uint64_t until_ = 0;
   ScanPlan plan_;

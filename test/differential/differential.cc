@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -37,7 +37,8 @@ struct Options {
 struct Answer {
   std::vector<Index> events;
   std::uint64_t count = 0;
-  int ends = 0;  // EOSEs.
+  int ends = 0;      // EOSEs.
+  std::string hint;  // Of the last one.
 };
 
 // What is asked, and what the model makes of it.
@@ -46,15 +47,15 @@ struct Exam {
     events = corpus.make_events(options.events);
     for (Index i = 0; i < events.size(); ++i) by_id.emplace(events[i].id, i);
     while (questions.size() < options.questions) questions.push_back(corpus.make_question(events));
-    PlainRelay model(events);
+    model.emplace(events);
     for (Index i = 0; i < events.size(); ++i) {
-      if (model.take(i)) taken.push_back(i);
+      if (model->take(i)) taken.push_back(i);
     }
-    alive = model.alive_count();
+    alive = model->alive_count();
     for (const Question& question : questions) {
       Answer& answer = stored.emplace_back();
-      answer.events = model.stored(question);
-      answer.count = model.count(question);
+      answer.events = model->stored(question);
+      answer.count = model->count(question);
       std::vector<Index>& arrivals = live.emplace_back();
       for (const Index i : taken) {
         for (const PlainFilter& filter : question) {
@@ -70,6 +71,7 @@ struct Exam {
   std::vector<PlainEvent> events;
   std::unordered_map<std::string_view, Index> by_id;
   std::vector<Question> questions;
+  std::optional<PlainRelay> model;
   std::vector<Index> taken;
   std::size_t alive = 0;
   std::vector<Answer> stored;
@@ -117,7 +119,10 @@ class Candidate {
     using Type = RelayMessageText::Type;
     switch (message.type) {
       case Type::kEvent: return answer_of(message).events.push_back(index_of(message.event));
-      case Type::kEose: ++answer_of(message).ends; return;
+      case Type::kEose:
+        ++answer_of(message).ends;
+        answer_of(message).hint = message.text;
+        return;
       case Type::kCount: answer_of(message).count = message.count; return;
       case Type::kOk: oks_ += message.is_accepted ? 1u : 0u; return;
       case Type::kAuth: return;
@@ -214,6 +219,9 @@ class Candidate {
       tell_difference("stored", question, expected.events, found.events);
     }
     if (found.ends != 1) fail("EOSE missing or repeated", shards_);
+    if (!exam_.model->may_hint(exam_.questions[question], found.hint)) {
+      fail("hint '" + found.hint + "' for " + filters_of(exam_.questions[question]), shards_);
+    }
     if (found.count != expected.count) {
       fail("COUNT of " + filters_of(exam_.questions[question]) + " is " +
                std::to_string(found.count) + " instead of " + std::to_string(expected.count),

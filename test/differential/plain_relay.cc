@@ -97,6 +97,16 @@ std::vector<PlainRelay::Index> PlainRelay::stored(std::span<const PlainFilter> f
   return found;
 }
 
+bool PlainRelay::may_hint(std::span<const PlainFilter> filters, const std::string& hint) const {
+  const bool is_complete = stored(filters).size() == count(filters);
+  if (hint == "finish") return is_complete;
+  if (hint == "more") return !is_complete;
+  if (filters.size() == 1) return filters[0].limit == 0;
+  return std::ranges::any_of(filters, [this](const PlainFilter& filter) {
+    return filter.limit && (filter.limit == 0 || count({&filter, 1}) > *filter.limit);
+  });
+}
+
 std::uint64_t PlainRelay::count(std::span<const PlainFilter> filters) const {
   return static_cast<std::uint64_t>(std::ranges::count_if(alive_, [&](Index index) {
     return std::ranges::any_of(

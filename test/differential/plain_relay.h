@@ -25,6 +25,9 @@ class PlainRelay {
   [[nodiscard]] std::vector<Index> stored(std::span<const PlainFilter> filters) const;
   // All that match; limits have no say.
   [[nodiscard]] std::uint64_t count(std::span<const PlainFilter> filters) const;
+  // What EOSE may say behind stored(filters) (NIP-67): empty only where a filter was cut and what
+  // it left out may have come by way of another, or was not wanted at all (limit 0).
+  [[nodiscard]] bool may_hint(std::span<const PlainFilter> filters, const std::string& hint) const;
   [[nodiscard]] std::size_t alive_count() const { return alive_.size(); }
 
  private:

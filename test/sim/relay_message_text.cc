@@ -52,7 +52,9 @@ bool read(Reader& reader, RelayMessageText& message) {
   if (!reader.take_string(message.id)) return false;
   if (command == "EOSE") {
     message.type = Type::kEose;
-    return reader.take_end();
+    if (reader.take_end()) return true;
+    return reader.take(",[") && reader.take_string(message.text) && reader.take("]") &&
+           (message.text == "finish" || message.text == "more") && reader.take_end();
   }
   if (!reader.take(",")) return false;
   if (command == "EVENT") {

@@ -12,7 +12,7 @@ struct RelayMessageText {
   Type type = Type::kNotice;
   std::string_view id;     // Of the subscription, query or event.
   std::string_view event;  // kEvent: its JSON.
-  std::string_view text;   // kOk, kClosed, kNotice; kAuth: the challenge.
+  std::string_view text;   // kOk, kClosed, kNotice; kAuth: the challenge; kEose: the hint.
   bool is_accepted = false;
   std::uint64_t count = 0;
 

@@ -75,9 +75,7 @@ void SubscriptionCheck::take_stored(EventIndex index) {
   if (!Corpus::may_read(event.view(), keys_)) wrong("a stored event for others", index);
   if (event.is_expired(requested_s_)) wrong("an expired event", index);
   if (ledger_.is_surely_dead(index, requested_)) wrong("a dead event", index);
-  std::uint64_t sum = 0;
-  for (const auto& each : filters_) sum += limit_of(each.filter);
-  if (stored_.size() > std::min(sum, limits_.limit_max)) wrong("an event over the limit", index);
+  if (!is_within_limits(event.view())) wrong("an event over the limit", index);
   if (stored_.size() < 2) return;
   const CorpusEvent& previous = ledger_.corpus()[stored_[stored_.size() - 2]];
   if (!comes_before(previous.view(), event.view())) wrong("an event out of order", index);
@@ -85,6 +83,34 @@ void SubscriptionCheck::take_stored(EventIndex index) {
 
 std::uint64_t SubscriptionCheck::limit_of(const nostr::Filter& filter) const {
   return std::min(filter.limit.value_or(limits_.limit_default), limits_.limit_max);
+}
+
+// By some filter that has room for it, and within what a whole REQ may give. A limit that is the
+// relay's ends with a whole second (nips.md 67-03).
+bool SubscriptionCheck::is_within_limits(nostr::PackedEventView event) {
+  bool is_within = false;
+  std::uint64_t sum = 0;
+  given_.resize(filters_.size() + 1);
+  for (std::size_t i = 0; i < filters_.size(); ++i) {
+    const nostr::Filter& filter = filters_[i].filter;
+    const std::uint64_t limit = limit_of(filter);
+    sum += limit;
+    if (!filter.matches(event)) continue;
+    const bool is_own = filter.limit == limit;
+    is_within = take_one(given_[i], limit, is_own, event.created_at()) || is_within;
+  }
+  const bool is_total_within =
+      sum <= limits_.limit_max ||
+      take_one(given_.back(), limits_.limit_max, false, event.created_at());
+  return is_within && is_total_within;
+}
+
+bool SubscriptionCheck::take_one(Given& given, std::uint64_t limit, bool is_exact,
+                                 std::uint64_t created_at) {
+  if (given.count >= limit && (is_exact || created_at != given.last_created_at)) return false;
+  ++given.count;
+  given.last_created_at = created_at;
+  return true;
 }
 
 void SubscriptionCheck::take_eose(std::int64_t now_s) {

@@ -41,6 +41,12 @@ class SubscriptionCheck {
  private:
   void take_stored(EventIndex index);
   [[nodiscard]] std::uint64_t limit_of(const nostr::Filter& filter) const;
+  struct Given {
+    std::uint64_t count = 0;
+    std::uint64_t last_created_at = 0;
+  };
+  [[nodiscard]] bool is_within_limits(nostr::PackedEventView event);
+  static bool take_one(Given& given, std::uint64_t limit, bool is_exact, std::uint64_t created_at);
   [[nodiscard]] bool was_delivered(EventIndex index) const;
   [[nodiscard]] bool must_have_been_stored(EventIndex index) const;
   [[nodiscard]] bool must_have_been_live(EventIndex index) const;
@@ -51,6 +57,7 @@ class SubscriptionCheck {
   Ledger& ledger_;
   const std::vector<Corpus::FilterText> filters_;
   const FilterLimits limits_;
+  std::vector<Given> given_;  // By each filter, and in all.
   const std::vector<std::uint32_t> keys_;
   const Moment requested_;
   const std::int64_t requested_s_;

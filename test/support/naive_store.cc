@@ -25,13 +25,13 @@ std::vector<Sequence> NaiveStore::query(std::span<const nostr::Filter> filters,
       }
     }
     sort(found);
-    if (found.size() > limits.filter_limits[i]) found.resize(limits.filter_limits[i]);
+    found.resize(std::min<std::size_t>(found.size(), limits.filter_limits[i].count()));
     all.insert(all.end(), found.begin(), found.end());
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   sort(all);
-  if (all.size() > limits.total_limit) all.resize(limits.total_limit);
+  all.resize(std::min<std::size_t>(all.size(), limits.total_limit.count()));
   return all;
 }
 

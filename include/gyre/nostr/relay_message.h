@@ -12,8 +12,10 @@ namespace gyre::nostr {
 
 // ["OK","<id>",true|false,"<prefix>: <text>"]; kNone gives "".
 void append_ok(std::string& out, std::string_view id_escaped, bool accepted, Refusal refusal);
-// ["EOSE","<subscription>"]
-void append_eose(std::string& out, std::string_view subscription_escaped);
+// ["EOSE","<subscription>"], and behind it ["finish"] or ["more"] if there is such a hint: all
+// stored matches were sent, or there are others (NIP-67).
+enum class EoseHint : std::uint8_t { kNone, kFinish, kMore };
+void append_eose(std::string& out, std::string_view subscription_escaped, EoseHint hint);
 // ["CLOSED","<subscription>","<prefix>: <text>"]
 void append_closed(std::string& out, std::string_view subscription_escaped, Refusal refusal);
 // ["NOTICE","<prefix>: <text>"]

@@ -47,6 +47,7 @@ struct Settings {
   std::vector<Bytes32> admins;
   std::vector<std::uint16_t> gated_kinds;  // Sorted. Served to author and recipients only.
   bool is_auth_required = false;
+  bool has_eose_hints = true;  // NIP-67
   std::uint32_t expiry_sweep_s = 10;
 };
 

@@ -21,6 +21,7 @@
 #include "gyre/storage/directory.h"
 #include "gyre/storage/event_log.h"
 #include "gyre/storage/posting_index.h"
+#include "gyre/storage/result_limit.h"
 #include "gyre/storage/term.h"
 
 namespace gyre::storage {
@@ -44,9 +45,13 @@ class ReadAccess {
 };
 
 struct ScanLimits {
-  // For filter i at most limits[i] events; one entry for each filter.
-  std::vector<std::uint64_t> filter_limits;
-  std::uint64_t total_limit = std::numeric_limits<std::uint64_t>::max();
+  // Whether the scan also yields the first event beyond a limit, so that whoever asks learns that
+  // there is more (NIP-67).
+  enum class Beyond : std::uint8_t { kNone, kOne };
+
+  std::vector<ResultLimit> filter_limits;  // One for each filter.
+  ResultLimit total_limit;
+  Beyond beyond = Beyond::kNone;
 };
 
 class Scan {

@@ -37,7 +37,8 @@ Config changed_everywhere() {
              .description = "two\nlines",
              .contact = "mailto:a@b",
              .pubkey = std::string(64, '0'),
-             .icon = "https://relay.example/icon.png"};
+             .icon = "https://relay.example/icon.png",
+             .eose_hints = false};
   c.store = {.path = "/srv/gyre",
              .durability = Durability::kOs,
              .segment_bytes = 64 * 1024 * 1024,
