@@ -37,10 +37,9 @@ TEST(RelayMessage, TheOthersHaveTheirShapes) {
   append_auth(out, "c0ffee");
   append_count(out, "q", 0);
   append_count(out, "q", std::numeric_limits<std::uint64_t>::max());
-  EXPECT_EQ(
-      out,
-      R"(["EOSE","s"]["EOSE","s",["finish"]]["EOSE","s",["more"]]["AUTH","c0ffee"]["COUNT","q",{"count":0}])"
-      R"(["COUNT","q",{"count":18446744073709551615}])");
+  EXPECT_EQ(out, R"(["EOSE","s"]["EOSE","s",["finish"]]["EOSE","s",["more"]])"
+                 R"(["AUTH","c0ffee"]["COUNT","q",{"count":0}])"
+                 R"(["COUNT","q",{"count":18446744073709551615}])");
 }
 
 TEST(RelayMessage, EventPrefixHasTheLengthItPromises) {
