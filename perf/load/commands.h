@@ -11,5 +11,7 @@ int run_ingest(Options& options);
 int run_idle(Options& options);
 int run_slow_reader(Options& options);
 int run_fan_out(Options& options);
+int run_query(Options& options);
+int run_scrape(Options& options);
 
 }  // namespace gyre::load

@@ -22,6 +22,12 @@ constexpr char kUsage[] =
                one subscriber stops reading; memory, and whether the other gets everything
   fanout       --url URL --corpus FILE [--subscribers 200] [--window 16] [--rate N] [--pid PID]
                deliveries, their latency and cost; with --rate an open loop
+  query        --url URL --corpus FILE [--connections 4] [--queries 50] [--repeats 20] [--pid PID]
+               [--growing] [--null-url URL] [--null-pid PID]
+               the mixed set over a store that holds the corpus (and, with --growing, gets more):
+               rate, latency of each class, cost, and the same of a gyre-null
+  scrape       --url URL [--corpus FILE] [--pid PID]
+               everything, page by page; rate and memory
 
 All but corpus take --json. The exit code is 0 only if every answer was as it must be.
 )";
@@ -42,5 +48,7 @@ int main(int argc, char** argv) {
   if (command == "idle") return run_idle(options);
   if (command == "slow-reader") return run_slow_reader(options);
   if (command == "fanout") return run_fan_out(options);
+  if (command == "query") return run_query(options);
+  if (command == "scrape") return run_scrape(options);
   fail("unknown command; see gyre-load --help");
 }
