@@ -44,6 +44,8 @@ class UringIo final : public Io {
   void submit_accept(int listener, Completion& completion) override;
   void submit_recv(int socket, Completion& completion) override;
   void submit_send(int socket, std::span<const iovec> slices, Completion& completion) override;
+  void submit_read(int file, std::uint64_t offset, std::span<std::uint8_t> out,
+                   Completion& completion) override;
   void cancel(Completion& completion) override;
   void shutdown(int socket) override;
   void close(int descriptor) override;

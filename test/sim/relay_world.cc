@@ -25,6 +25,10 @@ class RelayWorld::SleepyIo final : public runtime::Io {
                    runtime::Completion& completion) override {
     io_.submit_send(socket, slices, completion);
   }
+  void submit_read(int file, std::uint64_t offset, std::span<std::uint8_t> out,
+                   runtime::Completion& completion) override {
+    io_.submit_read(file, offset, out, completion);
+  }
   void cancel(runtime::Completion& completion) override { io_.cancel(completion); }
   void shutdown(int socket) override { io_.shutdown(socket); }
   void close(int descriptor) override { io_.close(descriptor); }

@@ -139,7 +139,7 @@ bool SimNetwork::is_quiet() const {
 
 bool SimNetwork::has_work_for(ShardId shard) const {
   const SimIo& io = *ios_.at(shard);
-  if (!io.reaped_.empty() || io.is_ready_to_accept() ||
+  if (!io.reaped_.empty() || !io.file_reads_.empty() || io.is_ready_to_accept() ||
       io.waker_.is_woken.load(std::memory_order_acquire)) {
     return true;
   }
@@ -157,6 +157,10 @@ std::size_t SimNetwork::open_socket_count(ShardId shard) const {
 }
 
 std::size_t SimNetwork::wake_count(ShardId shard) const { return ios_.at(shard)->wake_count_; }
+
+std::size_t SimNetwork::read_count(ShardId shard) const {
+  return ios_.at(shard)->file_reads_.size();
+}
 
 std::size_t SimNetwork::below(std::size_t bound) { return random_.next_u64() % bound; }
 
@@ -258,6 +262,13 @@ void SimIo::submit_send(int socket, std::span<const iovec> slices, Completion& c
   connection.sent_bytes = 0;
 }
 
+void SimIo::submit_read(int file, std::uint64_t offset, std::span<std::uint8_t> out,
+                        Completion& completion) {
+  GYRE_ASSERT(network_.file_reader_);
+  begin(completion, Completion::Operation::kRead, file);
+  file_reads_.push_back({&completion, offset, out});
+}
+
 void SimIo::cancel(Completion& completion) {
   if (completion.is_armed) completion.is_cancelled = true;
 }
@@ -319,6 +330,30 @@ void SimIo::reap() {
   for (const auto& step : steps) {
     if (!network_.chance(network_.options_.delay_percent)) step();
   }
+  reap_file_reads();
+}
+
+void SimIo::reap_file_reads() {
+  std::vector<FileRead> later;
+  while (!file_reads_.empty()) {
+    std::swap(file_reads_[network_.below(file_reads_.size())], file_reads_.back());
+    FileRead read = file_reads_.back();
+    file_reads_.pop_back();
+    if (network_.chance(network_.options_.read_delay_percent)) {
+      later.push_back(read);
+      continue;
+    }
+    if (network_.chance(network_.options_.read_error_percent)) {
+      ++network_.failed_read_count_;
+      post(read.completion, -EIO);
+      continue;
+    }
+    const bool is_short = network_.chance(network_.options_.short_read_percent);
+    if (is_short) read.out = read.out.first(1 + network_.below(read.out.size()));
+    const int file = read.completion->descriptor;
+    post(read.completion, network_.file_reader_(file, read.offset, read.out));
+  }
+  file_reads_ = std::move(later);
 }
 
 // The last completion of an operation.

@@ -8,12 +8,16 @@
 // the handler returns, and slices to send are read as late as the contract allows, so that the
 // address sanitizer sees who holds them too short or too long.
 //
+// Files are read as set_file_reader() says: in any order, late, in pieces, and now and then the
+// disk fails. Buffers are filled as late as the contract allows.
+//
 // Everything happens in reap(): nothing moves while the shards do not turn.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +38,9 @@ class SimNetwork {
     std::size_t socket_buffer_bytes = 64 * 1024;  // Each direction of a connection.
     std::size_t receive_bytes_max = 4096;         // One completion.
     unsigned delay_percent = 25;                  // Of the completions that could come at a reap.
+    unsigned read_delay_percent = 50;             // The same, of reads of files.
+    unsigned short_read_percent = 0;              // Of reads that get a part only.
+    unsigned read_error_percent = 0;              // Of reads that fail with EIO.
   };
 
   // `random` outlives the network.
@@ -62,6 +69,15 @@ class SimNetwork {
   [[nodiscard]] bool is_accepted(int client) const;
   [[nodiscard]] bool is_ended(int client) const;  // The server's last byte arrived, or a reset.
   [[nodiscard]] bool is_reset(int client) const;  // By the server.
+
+  // What reads of files give: bytes read, or -errno.
+  using FileReader =
+      std::function<std::int32_t(int file, std::uint64_t offset, std::span<std::uint8_t> out)>;
+  void set_file_reader(FileReader reader) { file_reader_ = std::move(reader); }
+  // Reads of files that are under way.
+  [[nodiscard]] std::size_t read_count(ShardId shard) const;
+  // Reads that failed with EIO so far.
+  [[nodiscard]] std::size_t failed_read_count() const { return failed_read_count_; }
 
   // The next `count` accepts of the shard fail with `error` (EMFILE); the clients stay in line.
   void fail_accepts(ShardId shard, std::size_t count, int error);
@@ -114,6 +130,8 @@ class SimNetwork {
 
   Random& random_;
   const Options options_;
+  FileReader file_reader_;
+  std::size_t failed_read_count_ = 0;
   std::vector<std::unique_ptr<SimIo>> ios_;
   std::vector<std::unique_ptr<Connection>> connections_;  // By client handle.
   std::vector<Connection*> sockets_;                      // By descriptor - kSocketsBegin.
@@ -126,6 +144,8 @@ class SimIo final : public runtime::Io {
   void submit_accept(int listener, runtime::Completion& completion) override;
   void submit_recv(int socket, runtime::Completion& completion) override;
   void submit_send(int socket, std::span<const iovec> slices,
+                   runtime::Completion& completion) override;
+  void submit_read(int file, std::uint64_t offset, std::span<std::uint8_t> out,
                    runtime::Completion& completion) override;
   void cancel(runtime::Completion& completion) override;
   void shutdown(int socket) override;
@@ -153,12 +173,19 @@ class SimIo final : public runtime::Io {
     std::string bytes;
   };
 
+  struct FileRead {
+    runtime::Completion* completion;
+    std::uint64_t offset;
+    std::span<std::uint8_t> out;
+  };
+
   void begin(runtime::Completion& completion, runtime::Completion::Operation operation,
              int descriptor);
   void post(runtime::Completion*& completion, std::int32_t result);
   void reap_accept();
   void reap_receive(Connection& connection);
   void reap_send(Connection& connection);
+  void reap_file_reads();
   void post_some_input(Connection& connection);
   [[nodiscard]] bool is_ready_to_accept() const;
   [[nodiscard]] static bool is_ready_to_receive(const Connection& connection);
@@ -173,6 +200,7 @@ class SimIo final : public runtime::Io {
   std::deque<Connection*> line_;  // Connected, not yet accepted.
   std::size_t accept_failures_ = 0;
   int accept_error_ = 0;
+  std::vector<FileRead> file_reads_;
   std::deque<Reaped> reaped_;
   std::size_t wake_count_ = 0;
   runtime::IoCounters counters_;

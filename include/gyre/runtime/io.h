@@ -37,7 +37,7 @@ struct Completion {
   bool is_armed = false;  // Kept by Io: between submit and the call with more == false.
 
   // The Io's own; owners neither read nor write what follows.
-  enum class Operation : std::uint8_t { kNone, kAccept, kReceive, kSend };
+  enum class Operation : std::uint8_t { kNone, kAccept, kReceive, kSend, kRead };
   Operation operation = Operation::kNone;
   bool is_cancelled = false;
   // Ended in the kernel, but not for the owner: Io arms it again.
@@ -88,6 +88,14 @@ class Io {
   // until then. At most one send in flight for each socket. Requires: 1 to kSendSlicesMax slices.
   static constexpr std::size_t kSendSlicesMax = 64;
   virtual void submit_send(int socket, std::span<const iovec> slices, Completion& completion) = 0;
+
+  // Reads from a file at `offset` into `out`; one completion with the bytes read or -errno. A count
+  // short of out.size() is the end of the file, or an interruption: the owner reads on or gives up.
+  // `out` must live until then, and the descriptor stay open until the end of the turn. What the
+  // page cache has is there after the next enter; for what it lacks nobody waits. The owner bounds
+  // how many are under way.
+  virtual void submit_read(int file, std::uint64_t offset, std::span<std::uint8_t> out,
+                           Completion& completion) = 0;
 
   // Asks an armed operation to end; its completion comes, maybe after others already on their way.
   // Nothing happens to one that is not armed. A send may still run to its end if the peer reads.

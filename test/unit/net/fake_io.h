@@ -129,6 +129,9 @@ class FakeIo final : public runtime::Io {
       complete_send(descriptor);
     }
   }
+  void submit_read(int, std::uint64_t, std::span<std::uint8_t>, runtime::Completion&) override {
+    GYRE_ASSERT(!"connections read no files");
+  }
   void cancel(runtime::Completion& completion) override {
     if (accept_ == &completion) post(*std::exchange(accept_, nullptr), -ECANCELED, false);
     for (auto& [descriptor, socket] : sockets_) {

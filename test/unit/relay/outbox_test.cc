@@ -12,6 +12,7 @@ class IdleIo final : public runtime::Io {
   void submit_accept(int, runtime::Completion&) override {}
   void submit_recv(int, runtime::Completion&) override {}
   void submit_send(int, std::span<const iovec>, runtime::Completion&) override {}
+  void submit_read(int, std::uint64_t, std::span<std::uint8_t>, runtime::Completion&) override {}
   void cancel(runtime::Completion&) override {}
   void shutdown(int) override {}
   void close(int) override {}

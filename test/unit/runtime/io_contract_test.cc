@@ -1,11 +1,15 @@
 // The contract of gyre/runtime/io.h, which both the kernel's Io and the simulated one keep.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "gyre/base/random.h"
 #include "gyre/runtime/io.h"
@@ -305,6 +309,76 @@ TEST_P(IoContract, AWakeUpEndsTheSleepEvenIfItCameFirst) {
   io().enter(Io::Wait::kSleep, UINT64_MAX);
   io().waker().wake();
   io().enter(Io::Wait::kSleep, UINT64_MAX);
+}
+
+// A file without a name, and one read of it.
+class FileRead {
+ public:
+  FileRead(Io& io, std::string_view content) : io_(io), file_(memfd_create("read", MFD_CLOEXEC)) {
+    EXPECT_EQ(write(file_, content.data(), content.size()), static_cast<ssize_t>(content.size()));
+  }
+  FileRead(const FileRead&) = delete;
+  FileRead& operator=(const FileRead&) = delete;
+  ~FileRead() { ::close(file_); }
+
+  void start(std::uint64_t offset, std::size_t bytes) {
+    buffer_.assign(bytes, 0);
+    io_.submit_read(file_, offset, buffer_, completion_);
+  }
+  [[nodiscard]] bool is_armed() const { return completion_.is_armed; }
+  [[nodiscard]] std::string bytes() const {
+    return {buffer_.begin(), buffer_.begin() + std::max(result, 0)};
+  }
+
+  int result = -1;
+  int ends = 0;
+
+ private:
+  void on_read(const CompletionResult& completed) {
+    EXPECT_FALSE(completed.more);
+    result = completed.result;
+    ++ends;
+  }
+
+  Io& io_;
+  const int file_;
+  std::vector<std::uint8_t> buffer_;
+  Completion completion_ = bind<&FileRead::on_read>(*this);
+};
+
+TEST_P(IoContract, ReadsAPartOfAFile) {
+  FileRead read(io(), "0123456789");
+  read.start(3, 4);
+  EXPECT_TRUE(read.is_armed());
+  EXPECT_EQ(read.ends, 0) << "a handler ran inside the submit call";
+  ASSERT_TRUE(harness_->turn_until([&] { return !read.is_armed(); }));
+  EXPECT_EQ(read.bytes(), "3456");
+  EXPECT_EQ(read.ends, 1);
+}
+
+TEST_P(IoContract, AReadGetsNoMoreThanTheFileHas) {
+  FileRead read(io(), "0123456789");
+  read.start(8, 100);
+  ASSERT_TRUE(harness_->turn_until([&] { return !read.is_armed(); }));
+  EXPECT_EQ(read.bytes(), "89");
+  read.start(10, 100);
+  ASSERT_TRUE(harness_->turn_until([&] { return !read.is_armed(); }));
+  EXPECT_EQ(read.result, 0);
+}
+
+TEST_P(IoContract, ManyReadsOfOneFileAreUnderWayAtOnce) {
+  std::vector<std::unique_ptr<FileRead>> reads;
+  for (std::size_t i = 0; i < 300; ++i) {
+    reads.push_back(std::make_unique<FileRead>(io(), patterned(5'000, i)));
+    reads.back()->start(i, 4'096);
+  }
+  const auto are_done = [&] {
+    return std::ranges::none_of(reads, [](const auto& read) { return read->is_armed(); });
+  };
+  ASSERT_TRUE(harness_->turn_until(are_done));
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    EXPECT_EQ(reads[i]->bytes(), patterned(5'000, i).substr(i, 4'096)) << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, IoContract,

@@ -122,7 +122,12 @@ class UringHarness final : public IoHarness {
 
 class SimHarness final : public IoHarness {
  public:
-  SimHarness() : random_(7), network_(1, random_) {}
+  SimHarness() : random_(7), network_(1, random_) {
+    network_.set_file_reader([](int file, std::uint64_t offset, std::span<std::uint8_t> out) {
+      const ssize_t got = pread(file, out.data(), out.size(), static_cast<off_t>(offset));
+      return static_cast<std::int32_t>(got < 0 ? -errno : got);
+    });
+  }
   Io& io() override { return network_.io(0); }
   int listener() override { return network_.listener(0); }
   int connect() override {

@@ -138,6 +138,7 @@ class WakingIo final : public Io {
   void submit_accept(int, Completion&) override {}
   void submit_recv(int, Completion&) override {}
   void submit_send(int, std::span<const iovec>, Completion&) override {}
+  void submit_read(int, std::uint64_t, std::span<std::uint8_t>, Completion&) override {}
   void cancel(Completion&) override {}
   void shutdown(int) override {}
   void close(int) override {}

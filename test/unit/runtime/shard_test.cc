@@ -42,6 +42,7 @@ class RecordingIo final : public Io {
   void submit_accept(int, Completion&) override {}
   void submit_recv(int, Completion&) override {}
   void submit_send(int, std::span<const iovec>, Completion&) override {}
+  void submit_read(int, std::uint64_t, std::span<std::uint8_t>, Completion&) override {}
   void cancel(Completion&) override {}
   void shutdown(int) override {}
   void close(int) override {}
