@@ -33,12 +33,6 @@ bool is_request(std::uint16_t kind) {
   return kind == nostr::kKindDeletion || kind == nostr::kKindVanish;
 }
 
-bool has_recipient(PackedEventView wrap, std::string_view pubkey_hex) {
-  bool found = false;
-  for_each_value(wrap, 'p', [&](std::string_view value) { found = found || value == pubkey_hex; });
-  return found;
-}
-
 void sort_unique(std::vector<Sequence>& sequences) {
   std::sort(sequences.begin(), sequences.end());
   sequences.erase(std::unique(sequences.begin(), sequences.end()), sequences.end());
@@ -97,13 +91,14 @@ void append_tombstones(const TermHasher& hasher, PackedEventView request, TermLi
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
-Verdict AuthorRules::check(PackedEventView event) const {
+Verdict AuthorRules::check(PackedEventView event, RecordFetch* tie) const {
   const Identity identity{event.id(), event.pubkey()};
   if (find_alive(identity.id)) return Verdict::kDuplicate;
   if (is_vanished(event, identity)) return Verdict::kVanished;
   if (is_deleted(event, identity)) return Verdict::kDeleted;
-  if (is_stale(event, identity)) return Verdict::kStale;
-  return Verdict::kAccept;
+  const std::optional<bool> is_old = is_stale(event, identity, tie);
+  if (!is_old) return Verdict::kReading;
+  return *is_old ? Verdict::kStale : Verdict::kAccept;
 }
 
 Verdict AuthorRules::check_ephemeral(PackedEventView event) const {
@@ -117,10 +112,42 @@ std::optional<Sequence> AuthorRules::find_alive(const Bytes32& id) const {
   for (PostingCursor cursor = sources_.postings.find({term}); !cursor.is_at_end();
        cursor.advance()) {
     const Sequence sequence = cursor.sequence();
-    if (sources_.directory.is_dead(sequence)) continue;
-    if (read_event(sources_, sequence).id() == id) return sequence;
+    const DirectoryRow row = sources_.directory.row(sequence);
+    if ((row.flags & kRowDead) == 0 && row.id_prefix == prefix64(id.bytes.data())) return sequence;
   }
   return std::nullopt;
+}
+
+bool AuthorRules::is_posted_for(Term term, const DirectoryRow& row, Sequence sequence) const {
+  // Of sequence 0 there is none before: the number goes round, as find_behind() expects.
+  const PostingPlace before{row.created_at, row.id_prefix, sequence - 1};
+  const PostingCursor cursor =
+      sources_.postings.find_behind({term, row.created_at, row.created_at}, before);
+  return !cursor.is_at_end() && cursor.sequence() == sequence;
+}
+
+bool AuthorRules::is_author(const Bytes32& pubkey, const DirectoryRow& row,
+                            Sequence sequence) const {
+  if (row.author_hash != static_cast<std::uint32_t>(sources_.hasher.author(pubkey))) return false;
+  return is_posted_for(sources_.hasher.author_kind(pubkey, row.kind), row, sequence);
+}
+
+bool AuthorRules::is_wrap_to(std::string_view pubkey_hex, const DirectoryRow& row,
+                             Sequence sequence) const {
+  const TermHasher& hasher = sources_.hasher;
+  return row.kind == nostr::kKindGiftWrap &&
+         is_posted_for(hasher.tag_kind('p', pubkey_hex, row.kind), row, sequence) &&
+         is_posted_for(hasher.tag('p', pubkey_hex), row, sequence);
+}
+
+// For what was found under the address's own term.
+bool AuthorRules::has_address(const EventAddress& address, const DirectoryRow& row,
+                              Sequence sequence) const {
+  const auto author_hash = static_cast<std::uint32_t>(sources_.hasher.author(address.pubkey));
+  if (row.kind != address.kind || row.author_hash != author_hash) return false;
+  // Of a replaceable kind an author has one address; else it is the d that tells them apart.
+  return nostr::kind_class(address.kind) == KindClass::kReplaceable ||
+         is_posted_for(sources_.hasher.tag('d', address.d), row, sequence);
 }
 
 bool AuthorRules::is_posted(Term term, std::uint64_t since) const {
@@ -158,7 +185,8 @@ bool AuthorRules::is_deleted(PackedEventView event, const Identity& identity) co
   return deleted;
 }
 
-bool AuthorRules::is_stale(PackedEventView event, const Identity& identity) const {
+std::optional<bool> AuthorRules::is_stale(PackedEventView event, const Identity& identity,
+                                          RecordFetch* tie) const {
   const auto address = address_of(event, identity.pubkey);
   if (!address) return false;
   const Term term = sources_.hasher.address(address->kind, address->pubkey, address->d);
@@ -167,7 +195,19 @@ bool AuthorRules::is_stale(PackedEventView event, const Identity& identity) cons
   const auto newest = sources_.postings.find_newest({term});
   if (!newest) return false;
   if (event.created_at() != newest->created_at) return event.created_at() < newest->created_at;
-  return read_event(sources_, newest->sequence).id() <= identity.id;
+  const std::uint64_t id_prefix = prefix64(identity.id.bytes.data());
+  if (newest->id_prefix != id_prefix) return newest->id_prefix < id_prefix;
+  const DirectoryRow row = sources_.directory.row(newest->sequence);
+  // The record of a dead one may be gone. Of two whose ids begin alike the one that was here stays.
+  if ((row.flags & kRowDead) != 0) return true;
+  PackedEventView stored;
+  if (sources_.reads == nullptr || !sources_.reads->is_cold(row.position)) {
+    stored = read_event(sources_, row);
+  } else if (tie == nullptr || !tie->fetch(*sources_.reads, sources_.log, row.position, stored)) {
+    return std::nullopt;
+  }
+  // A version that cannot be read any more stands in nobody's way.
+  return !stored.is_null() && stored.id() <= identity.id;
 }
 
 void AuthorRules::collect_retired(PackedEventView event, std::vector<Sequence>& out) const {
@@ -205,12 +245,12 @@ void AuthorRules::collect_by_id(PackedEventView request, const Bytes32& pubkey,
     if (!id) return;
     const auto sequence = find_alive(*id);
     if (!sequence) return;
-    const PackedEventView target = read_event(sources_, *sequence);
-    if (is_request(target.kind())) return;
-    const bool is_own = target.pubkey() == pubkey;
+    const DirectoryRow target = sources_.directory.row(*sequence);
+    if (is_request(target.kind)) return;
     // A gift wrap is signed by a throw-away key; its recipient may delete it (nips.md 59-03).
-    const bool is_recipient = is_gift_wrap(target) && has_recipient(target, request.pubkey_hex());
-    if (is_own || is_recipient) out.push_back(*sequence);
+    const bool may_delete =
+        is_author(pubkey, target, *sequence) || is_wrap_to(request.pubkey_hex(), target, *sequence);
+    if (may_delete) out.push_back(*sequence);
   });
 }
 
@@ -221,14 +261,10 @@ void AuthorRules::collect_by_address(const EventAddress& address, std::uint64_t 
   for (PostingCursor cursor = sources_.postings.find({term, 0, until}); !cursor.is_at_end();
        cursor.advance()) {
     const Sequence sequence = cursor.sequence();
+    const DirectoryRow row = sources_.directory.row(sequence);
     // Versions leave no older one alive, so the first dead version ends the walk.
-    if (sources_.directory.is_dead(sequence)) break;
-    const PackedEventView version = read_event(sources_, sequence);
-    const Bytes32 pubkey = version.pubkey();
-    const auto its_address = address_of(version, pubkey);
-    const bool is_same = its_address && its_address->kind == address.kind &&
-                         its_address->pubkey == address.pubkey && its_address->d == address.d;
-    if (is_same) out.push_back(sequence);
+    if ((row.flags & kRowDead) != 0) break;
+    if (has_address(address, row, sequence)) out.push_back(sequence);
   }
 }
 
@@ -238,8 +274,8 @@ void AuthorRules::collect_vanished(PackedEventView request, const Bytes32& pubke
   for (PostingCursor cursor = sources_.postings.find(range); !cursor.is_at_end();
        cursor.advance()) {
     const Sequence sequence = cursor.sequence();
-    if (sources_.directory.is_dead(sequence)) continue;
-    if (read_event(sources_, sequence).pubkey() == pubkey) out.push_back(sequence);
+    const DirectoryRow row = sources_.directory.row(sequence);
+    if ((row.flags & kRowDead) == 0 && is_author(pubkey, row, sequence)) out.push_back(sequence);
   }
 }
 
@@ -250,9 +286,8 @@ void AuthorRules::collect_wraps_to(const Bytes32& pubkey, std::uint64_t until,
   for (PostingCursor cursor = sources_.postings.find(range); !cursor.is_at_end();
        cursor.advance()) {
     const Sequence sequence = cursor.sequence();
-    if (sources_.directory.is_dead(sequence)) continue;
-    const PackedEventView wrap = read_event(sources_, sequence);
-    if (is_gift_wrap(wrap) && has_recipient(wrap, hex)) out.push_back(sequence);
+    const DirectoryRow row = sources_.directory.row(sequence);
+    if ((row.flags & kRowDead) == 0 && is_wrap_to(hex, row, sequence)) out.push_back(sequence);
   }
 }
 

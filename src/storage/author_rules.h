@@ -1,5 +1,14 @@
 // AuthorRules: what one event means for the others of its author (NIP-01 replacement, NIP-09,
 // NIP-62), decided on what the shard has stored. Reads only; the store acts.
+//
+// Decides by postings and rows alone and leaves the log untouched, since a record may be on the
+// disk. A posting says that a keyed hash of 64 bits fits. Together with a second posting of the
+// same event under a term that says the same in other words, or with the id's first 64 bits, or
+// with the author's hash and the kind in the row, the chance that it stands for something else is
+// 2^-96 at most for each pair; and the key is secret, so nobody can look for pairs that collide.
+//
+// What is left is two versions of one address with one created_at and ids that begin with the same
+// 64 bits. Then the ids decide, and have to be read.
 #pragma once
 
 #include <vector>
@@ -7,6 +16,7 @@
 #include "gyre/nostr/packed_event.h"
 #include "gyre/storage/query.h"
 #include "gyre/storage/store.h"
+#include "storage/record_fetch.h"
 
 namespace gyre::storage {
 
@@ -30,8 +40,10 @@ class AuthorRules {
  public:
   explicit AuthorRules(const QuerySources& sources) : sources_(sources) {}
 
-  // May the event come in? Looks at stored ids, tombstones, vanish requests and addresses.
-  [[nodiscard]] Verdict check(nostr::PackedEventView event) const;
+  // May the event come in? Looks at stored ids, tombstones, vanish requests and addresses. `tie` is
+  // where a record is fetched that has to be read from the disk; kReading until it is there, or for
+  // good without one.
+  [[nodiscard]] Verdict check(nostr::PackedEventView event, RecordFetch* tie) const;
   // The same for events that are never stored: only a request to vanish can refuse them.
   [[nodiscard]] Verdict check_ephemeral(nostr::PackedEventView event) const;
 
@@ -51,9 +63,19 @@ class AuthorRules {
     Bytes32 pubkey;
   };
   [[nodiscard]] std::optional<Sequence> find_alive(const Bytes32& id) const;
+  // The event stands under the term, too.
+  [[nodiscard]] bool is_posted_for(Term term, const DirectoryRow& row, Sequence sequence) const;
+  [[nodiscard]] bool is_author(const Bytes32& pubkey, const DirectoryRow& row,
+                               Sequence sequence) const;
+  [[nodiscard]] bool is_wrap_to(std::string_view pubkey_hex, const DirectoryRow& row,
+                                Sequence sequence) const;
+  [[nodiscard]] bool has_address(const EventAddress& address, const DirectoryRow& row,
+                                 Sequence sequence) const;
   [[nodiscard]] bool is_vanished(nostr::PackedEventView event, const Identity& identity) const;
   [[nodiscard]] bool is_deleted(nostr::PackedEventView event, const Identity& identity) const;
-  [[nodiscard]] bool is_stale(nostr::PackedEventView event, const Identity& identity) const;
+  // Nothing: the record that decides is being read.
+  [[nodiscard]] std::optional<bool> is_stale(nostr::PackedEventView event, const Identity& identity,
+                                             RecordFetch* tie) const;
   [[nodiscard]] bool is_posted(Term term, std::uint64_t since) const;
 
   void collect_by_id(nostr::PackedEventView request, const Bytes32& pubkey,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -46,7 +47,7 @@ absl::Status write_header(File& file) {
 
 // A mapping of the file, and the File that it lives with.
 struct Reader {
-  std::unique_ptr<File> file;
+  std::shared_ptr<const File> file;
   const std::uint8_t* bytes = nullptr;
   std::uint64_t mapped_bytes = 0;
 };
@@ -56,11 +57,11 @@ absl::StatusOr<Reader> open_reader(FileSystem& files, std::string_view path,
   Reader reader;
   auto file = files.open(path, FileSystem::OpenMode::kRead);
   if (!file.ok()) return file.status();
-  reader.file = *std::move(file);
   reader.mapped_bytes = std::max(kMappedBytesMin, 2 * file_bytes);
-  const auto bytes = reader.file->map(reader.mapped_bytes);
+  const auto bytes = (*file)->map(reader.mapped_bytes);
   if (!bytes.ok()) return bytes.status();
   reader.bytes = *bytes;
+  reader.file = *std::move(file);
   return reader;
 }
 
@@ -105,6 +106,7 @@ struct Directory::Impl {
   [[nodiscard]] absl::Status write_rows(const DirectoryDelta& delta);
   [[nodiscard]] absl::Status prepare_reading(const DirectoryDelta& delta);
   [[nodiscard]] absl::Status write_death(Sequence sequence);
+  void note_what_to_keep();
 
   FileSystem* files = nullptr;
   std::string path;
@@ -114,6 +116,11 @@ struct Directory::Impl {
   std::unique_ptr<File> file;
   std::uint64_t file_bytes = 0;
   Reader next_reader;
+
+  // What the keeper's thread populates: of `reader`, as of the last checkpoint.
+  std::mutex kept_mutex;
+  std::shared_ptr<const File> kept_file;
+  std::uint64_t kept_bytes = 0;
 
   Sequence checkpointed_rows = 0;
   bool has_frozen = false;
@@ -152,6 +159,7 @@ absl::StatusOr<std::unique_ptr<Directory>> Directory::open(FileSystem& files, st
   impl.reader = *std::move(reader);
   impl.file_bytes = *size;
   impl.checkpointed_rows = checkpointed_rows;
+  impl.note_what_to_keep();
   return directory;
 }
 
@@ -240,6 +248,24 @@ void Directory::drop_frozen() {
   impl.frozen = {};
   impl.frozen_deaths = {};
   impl.has_frozen = false;
+  impl.note_what_to_keep();
+}
+
+void Directory::keep_in_memory() const {
+  std::shared_ptr<const File> file;
+  std::uint64_t bytes = 0;
+  {
+    const std::lock_guard lock(impl_->kept_mutex);
+    file = impl_->kept_file;
+    bytes = impl_->kept_bytes;
+  }
+  file->populate(0, bytes);
+}
+
+void Directory::Impl::note_what_to_keep() {
+  const std::lock_guard lock(kept_mutex);
+  kept_file = reader.file;
+  kept_bytes = directory_row_offset(checkpointed_rows);
 }
 
 DirectoryRow Directory::checkpointed_row(Sequence sequence) const {

@@ -9,10 +9,12 @@
 #include "gyre/base/log.h"
 #include "storage/concat.h"
 #include "storage/fatal_storage_error.h"
+#include "storage/log_damage.h"
 #include "storage/log_recovery.h"
 #include "storage/log_segment.h"
 #include "storage/log_tail.h"
 #include "storage/log_writer.h"
+#include "storage/resident_window.h"
 
 namespace gyre::storage {
 namespace {
@@ -37,7 +39,9 @@ struct EventLog::Impl {
       : place{files, std::string(directory)},
         options(log_options),
         random(random_source),
-        clock(time) {}
+        clock(time),
+        window(log_options.resident_bytes),
+        damage(place.directory) {}
   ~Impl();
 
   absl::Status open(Start from, const std::function<absl::Status(const LogRecord&)>& replay,
@@ -69,6 +73,16 @@ struct EventLog::Impl {
   absl::Status commit_everything();
   absl::Status append_mark();
 
+  [[nodiscard]] const LogSegment& segment_of(LogPosition position) const {
+    const std::size_t index = position.segment() - kFirstSegment;
+    GYRE_ASSERT_CMP(index, <, segments.size());
+    return *segments[index];
+  }
+  // How far the kernel has records of the segment.
+  [[nodiscard]] std::uint64_t written_end(const LogSegment& segment) const {
+    return segment.header().number == written.segment() ? written.offset() : segment.sealed_end();
+  }
+
   const LogSegment::Place place;
   LogOptions options;
   Random& random;
@@ -99,6 +113,9 @@ struct EventLog::Impl {
   std::uint64_t last_sync_ns = 0;
   // The largest record that found no reserved space since the last look.
   mutable std::uint64_t wanted_bytes = 0;
+
+  ResidentWindow window;
+  mutable LogDamageReports damage;  // What has been said, which changes no answer.
 
   std::unique_ptr<LogWriter> writer;  // Last: its thread uses what stands above.
 };
@@ -147,6 +164,10 @@ absl::Status EventLog::Impl::open(Start from,
   next_number = recovered->next_number;
   ends_with_mark = recovered->is_cleanly_ended;
   last_sync_ns = clock.monotonic_ns();
+  for (const auto& segment : segments) {
+    window.add(segment->header().number, segment->shared_file(), segment->sealed_end());
+  }
+  window.set_end(written);
   if (absl::Status status = reserve_at_start(); !status.ok()) return status;
   writer = std::make_unique<LogWriter>(place, options.segment_bytes, active(), appended);
   return absl::OkStatus();
@@ -243,8 +264,11 @@ LogPosition EventLog::Impl::append_record(std::uint8_t type, std::span<const Byt
 void EventLog::Impl::begin_next_segment() {
   next->set_first_record(next_number);
   sealed_bytes += appended.offset();
+  active().set_sealed_end(appended.offset());
+  window.seal(appended.offset());
   appended = LogPosition::at(next->header().number, kSegmentHeaderBytes);
   segments.push_back(std::move(next));
+  window.add(active().header().number, active().shared_file(), 0);
 }
 
 ByteSpan EventLog::read(LogPosition position) const {
@@ -252,12 +276,49 @@ ByteSpan EventLog::read(LogPosition position) const {
   if (position >= impl_->written) {
     record = impl_->tail.find(position);
   } else {
-    const std::size_t index = position.segment() - kFirstSegment;
-    GYRE_ASSERT_CMP(index, <, impl_->segments.size());
-    record = impl_->segments[index]->bytes() + position.offset();
+    record = impl_->segment_of(position).bytes() + position.offset();
   }
   return {record + kRecordHeaderBytes, decode_record_header(record).payload_bytes};
 }
+
+std::optional<ByteSpan> EventLog::read_checked(LogPosition position) const {
+  if (position >= impl_->written) return read(position);  // Memory of our own.
+  const LogSegment& segment = impl_->segment_of(position);
+  const std::uint64_t end = impl_->written_end(segment);
+  GYRE_ASSERT_CMP(position.offset(), <, end);
+  const auto payload =
+      check_record(segment.seed(), {segment.bytes() + position.offset(), end - position.offset()});
+  if (!payload) report_damage(position);
+  return payload;
+}
+
+bool EventLog::is_resident(LogPosition position) const { return impl_->window.contains(position); }
+
+RecordPlace EventLog::locate(LogPosition position) const {
+  GYRE_ASSERT(position < impl_->written);
+  const LogSegment& segment = impl_->segment_of(position);
+  return {segment.shared_file(), position.offset(), impl_->written_end(segment) - position.offset(),
+          segment.seed()};
+}
+
+void EventLog::set_resident_bytes(std::uint64_t bytes) {
+  impl_->window.set_bytes_max(bytes);
+  impl_->window.set_end(impl_->written);
+}
+
+void EventLog::expect_keeper() { impl_->window.expect_keeper(); }
+
+void EventLog::keep_in_memory(const std::atomic<bool>& is_stopping) {
+  impl_->window.keep_in_memory(is_stopping);
+}
+
+void EventLog::report_damage(LogPosition position) const { impl_->damage.report_damage(position); }
+
+void EventLog::report_unreadable(LogPosition position, int error) const {
+  impl_->damage.report_unreadable(position, error);
+}
+
+const LogDamage& EventLog::damage() const { return impl_->damage.damage(); }
 
 LogPosition EventLog::appended() const { return impl_->appended; }
 LogPosition EventLog::written() const { return impl_->written; }
@@ -365,6 +426,7 @@ absl::Status EventLog::Impl::take_results(bool& has_moved) {
     }
   }
   tail.release(written);
+  window.set_end(written);
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "gyre/base/bytes.h"
@@ -76,6 +77,16 @@ inline void encode_record_header(std::uint8_t* at, const RecordHeader& header) {
 [[nodiscard]] inline std::uint32_t record_crc(std::uint32_t seed, const std::uint8_t* at,
                                               std::uint64_t bytes) {
   return crc32c(seed, {at + 4, bytes - 4});
+}
+
+// The payload of the record that `bytes` begin with; nothing if it is not whole or not sound.
+[[nodiscard]] inline std::optional<ByteSpan> check_record(std::uint32_t seed, ByteSpan bytes) {
+  if (bytes.size() < kRecordHeaderBytes) return std::nullopt;
+  const RecordHeader header = decode_record_header(bytes.data());
+  const std::uint64_t size = record_bytes(header.payload_bytes);
+  if (header.type == 0 || size > bytes.size()) return std::nullopt;
+  if (record_crc(seed, bytes.data(), size) != header.crc) return std::nullopt;
+  return bytes.subspan(kRecordHeaderBytes, header.payload_bytes);
 }
 
 inline void seal_record(std::uint32_t seed, std::uint8_t* at, std::uint64_t bytes) {

@@ -82,7 +82,10 @@ absl::Status Recovery::open_segments() {
           concat(path(log_.segments.size()), " is larger than a segment can be"));
     }
     sizes_.push_back(*size);
-    if (!is_last) log_.sealed_bytes += *size;
+    if (!is_last) {
+      log_.sealed_bytes += *size;
+      (*segment)->set_sealed_end(*size);
+    }
     log_.segments.push_back(*std::move(segment));
   }
   return absl::OkStatus();

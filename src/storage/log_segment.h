@@ -66,20 +66,26 @@ class LogSegment {
   void set_first_record(std::uint64_t number) { header_.first_record = number; }
   [[nodiscard]] std::uint32_t seed() const { return seed_; }
   [[nodiscard]] File& file() const { return *file_; }
+  // For reads under way and for who keeps it in memory: they may outlive the segment's time.
+  [[nodiscard]] const std::shared_ptr<File>& shared_file() const { return file_; }
   // The whole file from its first byte; readable up to what has been written or reserved.
   [[nodiscard]] const std::uint8_t* bytes() const { return bytes_; }
   // How far writes cannot fail for want of space. Kept by the shard.
   [[nodiscard]] std::uint64_t reserved_end() const { return reserved_end_; }
   void set_reserved_end(std::uint64_t end) { reserved_end_ = end; }
+  // Where the records of a segment end to which none will be added; 0 before. Kept by the shard.
+  [[nodiscard]] std::uint64_t sealed_end() const { return sealed_end_; }
+  void set_sealed_end(std::uint64_t end) { sealed_end_ = end; }
 
  private:
   LogSegment(const SegmentHeader& header, std::unique_ptr<File> file);
 
   SegmentHeader header_;
   std::uint32_t seed_;
-  std::unique_ptr<File> file_;
+  std::shared_ptr<File> file_;
   const std::uint8_t* bytes_ = nullptr;
   std::uint64_t reserved_end_ = 0;
+  std::uint64_t sealed_end_ = 0;
   bool is_named_ = false;  // begin() has come as far as the rename.
 };
 

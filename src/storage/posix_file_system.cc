@@ -150,6 +150,8 @@ class PosixFile final : public File {
     // Without MADV_RANDOM each miss would read the device's whole read-ahead window, megabytes on
     // some disks, for one record.
     madvise(mapping_, mapping_bytes_, access == Access::kRandom ? MADV_RANDOM : MADV_SEQUENTIAL);
+    // The same for reads by the descriptor.
+    posix_fadvise(fd_, 0, 0, access == Access::kRandom ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
   }
 
   void read_ahead(std::uint64_t offset, std::uint64_t bytes) const override {
@@ -160,13 +162,15 @@ class PosixFile final : public File {
     }
   }
 
-  void populate(std::uint64_t offset, std::uint64_t bytes) const override {
+  bool populate(std::uint64_t offset, std::uint64_t bytes) const override {
 #ifdef MADV_POPULATE_READ  // Linux 5.14; older kernels answer EINVAL and fault page by page.
-    advise(offset, bytes, MADV_POPULATE_READ);
+    return advise(offset, bytes, MADV_POPULATE_READ);
 #else
-    advise(offset, bytes, 22);
+    return advise(offset, bytes, 22);
 #endif
   }
+
+  [[nodiscard]] int descriptor() const override { return fd_; }
 
  private:
   static constexpr std::size_t kVectorMax = 64;
@@ -186,12 +190,17 @@ class PosixFile final : public File {
     return absl::OkStatus();
   }
 
-  // Advice is just that: what it answers is of no interest.
-  void advise(std::uint64_t offset, std::uint64_t bytes, int advice) const {
+  // Advice is just that: what it answers is mostly of no interest.
+  bool advise(std::uint64_t offset, std::uint64_t bytes, int advice) const {
     constexpr std::uint64_t kPageBytes = 4096;
     const std::uint64_t begin = offset & ~(kPageBytes - 1);
     const std::uint64_t end = std::min<std::uint64_t>(offset + bytes, mapping_bytes_);
-    if (begin < end) madvise(static_cast<std::uint8_t*>(mapping_) + begin, end - begin, advice);
+    if (begin >= end) return true;
+    auto* const address = static_cast<std::uint8_t*>(mapping_) + begin;
+    int result;
+    do result = madvise(address, end - begin, advice);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
   }
 
   const int fd_;

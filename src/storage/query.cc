@@ -4,8 +4,12 @@
 
 namespace gyre::storage {
 
-nostr::PackedEventView read_event(const QuerySources& sources, Sequence sequence) {
-  return event_of_record(sources.log.read(sources.directory.row(sequence).position));
+nostr::PackedEventView read_event(const QuerySources& sources, const DirectoryRow& row) {
+  const auto payload = sources.log.read_checked(row.position);
+  if (!payload) return {};
+  const nostr::PackedEventView event = event_of_record(*payload);
+  if (event.is_null()) sources.log.report_damage(row.position);
+  return event;
 }
 
 }  // namespace gyre::storage

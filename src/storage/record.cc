@@ -2,9 +2,6 @@
 
 #include <cstring>
 
-#include "absl/status/status.h"
-#include "storage/fatal_storage_error.h"
-
 namespace gyre::storage {
 namespace {
 
@@ -56,16 +53,9 @@ nostr::PackedEventView event_of_record(ByteSpan payload) {
   const std::size_t event_offset = payload.size() < kHeadBytes
                                        ? payload.size()
                                        : kHeadBytes + padded_list_bytes(read_u32(payload.data()));
-  const auto event = event_offset < payload.size()
-                         ? nostr::PackedEventView::check(payload.subspan(event_offset))
-                         : std::nullopt;
-  if (!event) {
-    fatal_storage_error(
-        absl::DataLossError("a record of the log that was sound when it was written is damaged on "
-                            "the disk; restore the "
-                            "store from a backup"));
-  }
-  return *event;
+  if (event_offset >= payload.size()) return {};
+  const auto event = nostr::PackedEventView::check(payload.subspan(event_offset));
+  return event.value_or(nostr::PackedEventView());
 }
 
 std::vector<std::uint8_t> encode_retire_record(const RetireRecord& record) {

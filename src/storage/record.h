@@ -28,8 +28,7 @@ using EventRecordHead = std::vector<std::uint8_t>;
                                                           EventRecordHead& head);
 // Nothing if the payload is malformed.
 [[nodiscard]] std::optional<EventRecord> decode_event_record(ByteSpan payload);
-// The event of a record that was sound when it was written or replayed. If its structure is not
-// any more, the disk has lost it: the process stops with the cure, as it does for derived files.
+// The event of a record whose checksum was right; null if it is none all the same.
 [[nodiscard]] nostr::PackedEventView event_of_record(ByteSpan payload);
 
 // kRetire: u32 reason | u32 count | u32 retired[count]

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "gyre/base/assert.h"
 #include "gyre/storage/query.h"
 #include "storage/posting_merge.h"
@@ -20,11 +22,26 @@ void spend(std::uint64_t& budget, std::uint64_t cost) { budget -= std::min(budge
 
 // All filters share one merge, so every place in the stream is a place in all of them, and one
 // place is enough to go on from: whatever changes in the index, everything up to `place` has been
-// looked at, and nothing behind it.
+// looked at or waits in `ahead`, and nothing behind it.
 struct Scan::Impl {
   Impl(const QuerySources& from, std::span<const nostr::Filter> wanted, ScanLimits limits,
-       const ReadAccess& reader, std::int64_t now);
+       const ReadAccess& reader, std::int64_t now, ColdReads::Waiter* who_waits);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { leave_line(); }
 
+  using FilterNumbers = absl::InlinedVector<std::uint32_t, 2>;
+  // Taken off the merge, and waiting for its event or for one before it.
+  struct Candidate {
+    Sequence sequence;
+    DirectoryRow row;
+    FilterNumbers due;
+    ColdRead read;
+  };
+
+  enum class Progress : std::uint8_t { kCandidate, kNoBudget, kEnd };
+  // Comes to the next candidate: fills `sequence`, `row` and `due`, the filters it may belong to.
+  [[nodiscard]] Progress find_candidate(std::uint64_t& budget);
   // Opens what is not open yet; false if the budget ended first.
   [[nodiscard]] bool open_terms(std::uint64_t& budget);
   void open_next_term(std::size_t number);
@@ -32,21 +49,39 @@ struct Scan::Impl {
   void close_sources_of(std::size_t number);
   // Takes the sources of filters that are done off the top.
   void drop_done();
-
-  // Takes the next candidate off the merge; fills `due` with the filters it may belong to.
-  [[nodiscard]] DirectoryRow take_candidate(Sequence& sequence);
+  void take_candidate();
   void end_trials();
-  // The event, if it is to be served; counts it for its filters.
-  [[nodiscard]] bool evaluate(const DirectoryRow& row, Sequence sequence,
+  // What the row alone says about it; false is certain.
+  [[nodiscard]] bool is_alive() const { return sequence < snapshot && (row.flags & kRowDead) == 0; }
+  [[nodiscard]] bool is_wanted() const;
+  [[nodiscard]] bool is_cold(const DirectoryRow& of) const {
+    return sources.reads != nullptr && sources.reads->is_cold(of.position);
+  }
+
+  // The event is to be served; counts it for its filters. Reads it if `event` is null and somebody
+  // wants it.
+  [[nodiscard]] bool evaluate(const DirectoryRow& of, std::span<const std::uint32_t> numbers,
                               nostr::PackedEventView& event);
   [[nodiscard]] bool admit_in_total(std::uint64_t created_at);
-  [[nodiscard]] bool has_expired(const DirectoryRow& row, nostr::PackedEventView event) const;
+  [[nodiscard]] bool has_expired(const DirectoryRow& of, nostr::PackedEventView event) const;
+
+  // Candidates whose events are not in memory.
+  void put_ahead();
+  void look_ahead(std::uint64_t& budget);
+  void start_reads();
+  void restart_reads();
+  [[nodiscard]] std::size_t ahead_max() const;
+  enum class Load : std::uint8_t { kReading, kLoaded, kLeftOut };
+  [[nodiscard]] Load load(Candidate& candidate, nostr::PackedEventView& event);
+  [[nodiscard]] nostr::PackedEventView event_in(const Candidate& candidate) const;
+  void leave_line();
 
   static constexpr std::uint32_t kClosed = UINT32_MAX;
 
   const QuerySources sources;
   const ReadAccess& access;
   const std::int64_t now_s;
+  ColdReads::Waiter* const waiter;
   const Sequence snapshot;
 
   std::vector<ScanFilter> filters;
@@ -57,14 +92,25 @@ struct Scan::Impl {
   std::vector<std::uint32_t> filter_of_source;  // Or kClosed.
   std::uint64_t version;                        // Of the index the sources are from.
   std::optional<PostingPlace> place;            // The last candidate's.
+
+  // The candidate that find_candidate() came to.
+  Sequence sequence = 0;
+  DirectoryRow row{};
   std::vector<std::uint32_t> due;
+
+  std::deque<Candidate> ahead;
+  ColdRead lent;                    // Of the event that next() gave last.
+  std::size_t started = 0;          // Of `ahead`, those before this have had their read started.
+  std::uint64_t reads_in_vain = 0;  // Events read that no filter wanted.
+  bool is_in_line = false;
+
   std::uint64_t candidates = 0;
   bool is_finished = false;
 };
 
 Scan::Scan(const QuerySources& sources, std::span<const nostr::Filter> filters, ScanLimits limits,
-           const ReadAccess& access, std::int64_t now_s)
-    : impl_(std::make_unique<Impl>(sources, filters, std::move(limits), access, now_s)) {}
+           const ReadAccess& access, std::int64_t now_s, ColdReads::Waiter* waiter)
+    : impl_(std::make_unique<Impl>(sources, filters, std::move(limits), access, now_s, waiter)) {}
 Scan::Scan(Scan&&) noexcept = default;
 Scan& Scan::operator=(Scan&&) noexcept = default;
 Scan::~Scan() = default;
@@ -75,29 +121,61 @@ Scan::Step Scan::next(std::uint64_t& work_budget, Sequence& sequence,
                       nostr::PackedEventView& event) {
   Impl& impl = *impl_;
   if (impl.is_finished) return Step::kFinished;
+  impl.lent.reset();
   impl.reopen_if_changed();
-  for (;;) {
+  while (!impl.is_finished) {
+    if (!impl.ahead.empty()) {
+      impl.look_ahead(work_budget);
+      Impl::Candidate& first = impl.ahead.front();
+      const Impl::Load load = impl.load(first, event);
+      if (load == Impl::Load::kReading) return Step::kWaiting;
+      const bool is_served =
+          load == Impl::Load::kLoaded && impl.evaluate(first.row, first.due, event);
+      if (load == Impl::Load::kLoaded && !is_served) ++impl.reads_in_vain;
+      sequence = first.sequence;
+      if (is_served) impl.lent = std::move(first.read);
+      impl.ahead.pop_front();
+      impl.started -= std::min<std::size_t>(impl.started, 1);
+      if (is_served) return Step::kEvent;
+      continue;
+    }
+    switch (impl.find_candidate(work_budget)) {
+      case Impl::Progress::kEnd: impl.is_finished = true; break;
+      case Impl::Progress::kNoBudget: return Step::kPaused;
+      case Impl::Progress::kCandidate: break;
+    }
     if (impl.is_finished) break;
-    if (!impl.open_terms(work_budget)) return Step::kPaused;
-    impl.drop_done();
-    if (impl.merge.is_empty()) break;
-    if (work_budget == 0) return Step::kPaused;
-    --work_budget;
-    const DirectoryRow row = impl.take_candidate(sequence);
-    const bool is_served = impl.evaluate(row, sequence, event);
+    bool is_served = false;
+    if (impl.is_cold(impl.row)) {
+      if (impl.is_wanted()) impl.put_ahead();
+    } else if (impl.is_alive()) {
+      event = {};
+      is_served = impl.evaluate(impl.row, impl.due, event);
+    }
     impl.end_trials();
+    sequence = impl.sequence;
     if (is_served) return Step::kEvent;
   }
   impl.is_finished = true;
   impl.merge.clear();
+  release_reads();
+  impl.ahead.clear();
   return Step::kFinished;
 }
 
+void Scan::release_reads() {
+  impl_->lent.reset();
+  for (Impl::Candidate& candidate : impl_->ahead) candidate.read.reset();
+  impl_->started = 0;
+  impl_->leave_line();
+}
+
 Scan::Impl::Impl(const QuerySources& from, std::span<const nostr::Filter> wanted, ScanLimits limits,
-                 const ReadAccess& reader, std::int64_t now)
+                 const ReadAccess& reader, std::int64_t now, ColdReads::Waiter* who_waits)
     : sources(from),
       access(reader),
       now_s(now),
+      waiter(who_waits),
       snapshot(from.directory.next_sequence()),
       total_limit(limits.total_limit),
       beyond(limits.beyond),
@@ -109,6 +187,16 @@ Scan::Impl::Impl(const QuerySources& from, std::span<const nostr::Filter> wanted
     filters.emplace_back(wanted[i], limits.filter_limits[i], beyond);
   }
   is_finished = total_limit.is_spent() && beyond == ScanLimits::Beyond::kNone;
+}
+
+Scan::Impl::Progress Scan::Impl::find_candidate(std::uint64_t& budget) {
+  if (!open_terms(budget)) return Progress::kNoBudget;
+  drop_done();
+  if (merge.is_empty()) return Progress::kEnd;
+  if (budget == 0) return Progress::kNoBudget;
+  --budget;
+  take_candidate();
+  return Progress::kCandidate;
 }
 
 bool Scan::Impl::open_terms(std::uint64_t& budget) {
@@ -157,7 +245,7 @@ void Scan::Impl::drop_done() {
   }
 }
 
-DirectoryRow Scan::Impl::take_candidate(Sequence& sequence) {
+void Scan::Impl::take_candidate() {
   ++candidates;
   sequence = merge.top().sequence();
   const std::uint64_t created_at = merge.top().created_at();
@@ -177,9 +265,8 @@ DirectoryRow Scan::Impl::take_candidate(Sequence& sequence) {
     std::sort(due.begin(), due.end());
     due.erase(std::unique(due.begin(), due.end()), due.end());
   }
-  const DirectoryRow row = sources.directory.row(sequence);
+  row = sources.directory.row(sequence);
   place = PostingPlace{created_at, row.id_prefix, sequence};
-  return row;
 }
 
 void Scan::Impl::end_trials() {
@@ -190,28 +277,31 @@ void Scan::Impl::end_trials() {
   }
 }
 
-bool Scan::Impl::evaluate(const DirectoryRow& row, Sequence sequence,
+bool Scan::Impl::is_wanted() const {
+  return is_alive() && std::ranges::any_of(due, [this](std::uint32_t number) {
+           return filters[number].may_match(row);
+         });
+}
+
+bool Scan::Impl::evaluate(const DirectoryRow& of, std::span<const std::uint32_t> numbers,
                           nostr::PackedEventView& event) {
-  if (sequence >= snapshot || (row.flags & kRowDead) != 0) return false;
-  bool is_loaded = false;
   bool is_readable = false;
   bool is_within = false;
   bool is_beyond = false;
-  for (const std::uint32_t number : due) {
+  for (const std::uint32_t number : numbers) {
     ScanFilter& filter = filters[number];
-    if (!filter.may_match(row)) continue;
-    if (!is_loaded) {
-      event = event_of_record(sources.log.read(row.position));
-      is_loaded = true;
-    }
+    // What was read ahead may be more than the filter can use.
+    if (filter.is_done() || !filter.may_match(of)) continue;
+    if (event.is_null()) event = read_event(sources, of);
+    if (event.is_null()) return false;
     if (!filter.matches(event)) continue;
-    if (!is_readable && (has_expired(row, event) || !access.may_read(event))) return false;
+    if (!is_readable && (has_expired(of, event) || !access.may_read(event))) return false;
     is_readable = true;
-    const ScanFilter::Admission admission = filter.admit(row.created_at);
+    const ScanFilter::Admission admission = filter.admit(of.created_at);
     is_within = is_within || admission == ScanFilter::Admission::kWithin;
     is_beyond = is_beyond || admission == ScanFilter::Admission::kBeyond;
   }
-  return is_within ? admit_in_total(row.created_at) : is_beyond;
+  return is_within ? admit_in_total(of.created_at) : is_beyond;
 }
 
 bool Scan::Impl::admit_in_total(std::uint64_t created_at) {
@@ -224,10 +314,89 @@ bool Scan::Impl::admit_in_total(std::uint64_t created_at) {
   return true;
 }
 
-bool Scan::Impl::has_expired(const DirectoryRow& row, nostr::PackedEventView event) const {
-  if ((row.flags & kRowExpires) == 0) return false;
+bool Scan::Impl::has_expired(const DirectoryRow& of, nostr::PackedEventView event) const {
+  if ((of.flags & kRowExpires) == 0) return false;
   const std::optional<std::uint64_t> expiration = event.expiration();
   return expiration && now_s >= 0 && *expiration <= static_cast<std::uint64_t>(now_s);
+}
+
+// Reading ahead.
+
+void Scan::Impl::put_ahead() {
+  GYRE_ASSERT(waiter != nullptr);
+  ahead.push_back({sequence, row, FilterNumbers(due.begin(), due.end()), {}});
+}
+
+// As many as the filters can still use, and twice what turned out to be of no use, so that a filter
+// that wants one event of many does not read them one after the other.
+std::size_t Scan::Impl::ahead_max() const {
+  constexpr std::uint64_t kMax = kReadsAheadMax;
+  // One more than each limit, for the event beyond it.
+  std::uint64_t wanted = 0;
+  for (const ScanFilter& filter : filters) wanted += std::min(filter.remaining(), kMax) + 1;
+  wanted = std::min(wanted, std::min(total_limit.remaining(), kMax) + 1);
+  return std::min(wanted + 2 * reads_in_vain, kMax);
+}
+
+// What is in memory waits too, for the order's sake.
+void Scan::Impl::look_ahead(std::uint64_t& budget) {
+  while (ahead.size() < ahead_max() && find_candidate(budget) == Progress::kCandidate) {
+    if (is_wanted()) put_ahead();
+    end_trials();
+  }
+  start_reads();
+}
+
+// In order, so that whoever holds a read holds the one it needs first.
+void Scan::Impl::start_reads() {
+  for (; started < ahead.size(); ++started) {
+    Candidate& candidate = ahead[started];
+    if (!is_cold(candidate.row)) continue;
+    if (started == 0) {
+      candidate.read = sources.reads->start(candidate.row.position, *waiter);
+      is_in_line = candidate.read.is_null();
+    } else {
+      candidate.read = sources.reads->start_ahead(candidate.row.position);
+    }
+    if (candidate.read.is_null()) return;
+  }
+}
+
+Scan::Impl::Load Scan::Impl::load(Candidate& candidate, nostr::PackedEventView& event) {
+  // It may have died, and its filters may have got all they want, since it was taken.
+  const bool is_of_use = std::ranges::any_of(
+      candidate.due, [this](std::uint32_t number) { return !filters[number].is_done(); });
+  if (!is_of_use || sources.directory.is_dead(candidate.sequence)) return Load::kLeftOut;
+  if (candidate.read.is_null() && !is_cold(candidate.row)) {
+    event = read_event(sources, candidate.row);
+    return event.is_null() ? Load::kLeftOut : Load::kLoaded;
+  }
+  // It was in memory when it was taken, and the log has grown since.
+  if (candidate.read.is_null() && started > 0) restart_reads();
+  if (candidate.read.is_null()) return Load::kReading;  // In line for a buffer.
+  switch (sources.reads->need(candidate.read, waiter)) {
+    case ColdReads::State::kReading: return Load::kReading;
+    case ColdReads::State::kUnreadable: return Load::kLeftOut;
+    case ColdReads::State::kReady: break;
+  }
+  event = event_in(candidate);
+  return event.is_null() ? Load::kLeftOut : Load::kLoaded;
+}
+
+void Scan::Impl::restart_reads() {
+  for (Candidate& candidate : ahead) candidate.read.reset();
+  started = 0;
+  start_reads();
+}
+
+nostr::PackedEventView Scan::Impl::event_in(const Candidate& candidate) const {
+  const nostr::PackedEventView event = event_of_record(sources.reads->payload(candidate.read));
+  if (event.is_null()) sources.log.report_damage(candidate.row.position);
+  return event;
+}
+
+void Scan::Impl::leave_line() {
+  if (std::exchange(is_in_line, false)) sources.reads->leave_line(*waiter);
 }
 
 }  // namespace gyre::storage

@@ -39,6 +39,7 @@ class ScanFilter {
     kBeyond,  // To be yielded as the sign that there is more.
   };
   [[nodiscard]] Admission admit(std::uint64_t created_at);
+  [[nodiscard]] std::uint64_t remaining() const { return limit_.remaining(); }
 
  private:
   [[nodiscard]] const std::vector<Term>& terms() const {

@@ -11,7 +11,9 @@
 #include "gyre/storage/manifest.h"
 #include "storage/author_rules.h"
 #include "storage/background_worker.h"
+#include "storage/memory_keeper.h"
 #include "storage/record.h"
+#include "storage/record_fetch.h"
 #include "storage/siphash.h"
 
 namespace gyre::storage {
@@ -80,7 +82,10 @@ struct Store::Impl {
   [[nodiscard]] absl::Status close();
   [[nodiscard]] absl::Status checkpoint_at_close();
 
-  [[nodiscard]] QuerySources sources() const { return {*postings, *directory, *log, hasher}; }
+  [[nodiscard]] QuerySources sources() const {
+    return {*postings, *directory, *log, hasher, reads.get()};
+  }
+  [[nodiscard]] Verdict check(PackedEventView event, RecordFetch* tie_record) const;
 
   FileSystem& files;
   std::string folder;
@@ -90,6 +95,8 @@ struct Store::Impl {
   std::unique_ptr<Directory> directory;
   std::unique_ptr<PostingIndex> postings;
   std::unique_ptr<EventLog> log;
+  std::unique_ptr<ColdReads> reads;
+  RecordFetch tie;  // Of the event that put() was asked about last.
   LogRecovery recovery;
   Manifest manifest;
   std::uint64_t events_alive = 0;
@@ -109,6 +116,7 @@ struct Store::Impl {
   std::uint64_t checkpoint_retry_at_ns = 0;
   std::uint64_t commit_started_ns = 0;
   BackgroundWorker worker;
+  MemoryKeeper keeper;
 
   // Scratch, so that storing allocates nothing in the steady state.
   std::vector<Sequence> retired;
@@ -152,6 +160,7 @@ absl::Status Store::Impl::open(Random& random) {
       [this](const LogRecord& record) { return replay(record); }, recovery, clock);
   if (!opened_log.ok()) return opened_log.status();
   log = *std::move(opened_log);
+  reads = std::make_unique<ColdReads>(*log);
   events_alive += manifest.events_alive;
   remove_unnamed_runs();
   return absl::OkStatus();
@@ -285,16 +294,21 @@ void Store::Impl::retire(std::span<const Sequence> sequences) {
   events_alive -= sequences.size();
 }
 
-Verdict Store::check(PackedEventView event) const {
-  const QuerySources sources = impl_->sources();
+ColdReads& Store::cold_reads() { return *impl_->reads; }
+void Store::set_resident_bytes(std::uint64_t bytes) { impl_->log->set_resident_bytes(bytes); }
+
+Verdict Store::check(PackedEventView event) const { return impl_->check(event, nullptr); }
+
+Verdict Store::Impl::check(PackedEventView event, RecordFetch* tie_record) const {
+  const QuerySources from = sources();
   // NIP-40 leaves ephemeral events alone; a request to vanish does not.
   const bool is_ephemeral = nostr::kind_class(event.kind()) == nostr::KindClass::kEphemeral;
-  if (is_ephemeral) return AuthorRules(sources).check_ephemeral(event);
+  if (is_ephemeral) return AuthorRules(from).check_ephemeral(event);
   const auto expiration = event.expiration();
-  if (expiration && static_cast<std::int64_t>(*expiration) <= impl_->clock.unix_s()) {
+  if (expiration && static_cast<std::int64_t>(*expiration) <= clock.unix_s()) {
     return Verdict::kExpired;
   }
-  return AuthorRules(sources).check(event);
+  return AuthorRules(from).check(event, tie_record);
 }
 
 std::optional<Verdict> Store::Impl::why_no_room(std::uint64_t payload_bytes) const {
@@ -348,7 +362,8 @@ Store::PutResult Store::Impl::append_event(RecordType type, PackedEventView even
 
 Store::PutResult Store::put(PackedEventView event) {
   GYRE_ASSERT(nostr::kind_class(event.kind()) != nostr::KindClass::kEphemeral);
-  const Verdict verdict = check(event);
+  const Verdict verdict = impl_->check(event, &impl_->tie);
+  if (verdict != Verdict::kReading) impl_->tie.forget();
   if (verdict != Verdict::kAccept) return {verdict, 0, {}};
   impl_->retired.clear();
   const QuerySources sources = impl_->sources();
@@ -511,6 +526,10 @@ void Store::Impl::take_checkpoint_result() {
 }
 
 void Store::start_threads(std::function<void()> on_progress) {
+  impl_->log->expect_keeper();
+  impl_->keeper.start_thread(
+      {[this](const std::atomic<bool>&) { impl_->directory->keep_in_memory(); },
+       [this](const std::atomic<bool>& is_stopping) { impl_->log->keep_in_memory(is_stopping); }});
   impl_->log->start_writer_thread(on_progress);
   impl_->worker.start_thread(std::move(on_progress));
 }
@@ -535,12 +554,16 @@ StoreStatistics Store::statistics() const {
   statistics.postings =
       impl_->postings->table_posting_count() + impl_->postings->run_posting_count();
   statistics.runs = impl_->postings->run_names().size();
+  statistics.cold_reads = impl_->reads->read_count();
+  statistics.damaged_records = impl_->log->damage().records;
+  statistics.failed_reads = impl_->log->damage().failed_reads;
   return statistics;
 }
 
 absl::Status Store::close() { return impl_->close(); }
 
 absl::Status Store::Impl::close() {
+  keeper.stop_thread();
   worker.stop_thread();
   take_checkpoint_result();
   // Closing makes the log durable to its end, so a checkpoint may count all of it.

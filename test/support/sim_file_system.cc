@@ -125,10 +125,17 @@ SimFileSystem::Node::Sector SimFileSystem::Node::choose_sector(const Sector& old
 class SimFileSystem::SimFile final : public storage::File {
  public:
   SimFile(SimFileSystem& files, std::string path, NodeHandle node, bool is_writable)
-      : files_(files), path_(std::move(path)), node_(std::move(node)), is_writable_(is_writable) {}
+      : files_(files),
+        path_(std::move(path)),
+        node_(std::move(node)),
+        is_writable_(is_writable),
+        descriptor_(files.next_descriptor_++) {
+    files_.open_files_[descriptor_] = this;
+  }
   SimFile(const SimFile&) = delete;
   SimFile& operator=(const SimFile&) = delete;
   ~SimFile() override {
+    files_.open_files_.erase(descriptor_);
     std::erase_if(node_->mappings, [&](const auto& each) { return each.memory == mapping_; });
     std::free(mapping_);
   }
@@ -205,11 +212,22 @@ class SimFileSystem::SimFile final : public storage::File {
     return mapping_;
   }
 
+  [[nodiscard]] int descriptor() const override { return descriptor_; }
+
+  [[nodiscard]] std::int32_t read_some(std::uint64_t offset, std::span<std::uint8_t> out) const {
+    const auto& content = node_->content;
+    if (offset >= content.size()) return 0;
+    const std::size_t count = std::min<std::size_t>(out.size(), content.size() - offset);
+    std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(offset), count, out.begin());
+    return static_cast<std::int32_t>(count);
+  }
+
  private:
   SimFileSystem& files_;
   const std::string path_;
   const NodeHandle node_;
   const bool is_writable_;
+  const int descriptor_;
   std::uint8_t* mapping_ = nullptr;
 };
 
@@ -401,6 +419,11 @@ void SimFileSystem::restart() {
   planned_.reset();
   is_short_write_due_ = false;
   power_off_at_ = std::numeric_limits<std::uint64_t>::max();
+}
+
+std::int32_t SimFileSystem::read_open_file(int descriptor, std::uint64_t offset,
+                                           std::span<std::uint8_t> out) const {
+  return open_files_.at(descriptor)->read_some(offset, out);
 }
 
 std::map<std::string, std::vector<std::uint8_t>> SimFileSystem::contents() const {

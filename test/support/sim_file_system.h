@@ -77,6 +77,10 @@ class SimFileSystem final : public storage::FileSystem {
   // kill -9: the process is gone, everything it has written stays; the power is on.
   void kill_process();
 
+  // What reading by File::descriptor() gives: the bytes read. Requires: the file is open.
+  [[nodiscard]] std::int32_t read_open_file(int descriptor, std::uint64_t offset,
+                                            std::span<std::uint8_t> out) const;
+
   // Every file by path, as it reads now.
   [[nodiscard]] std::map<std::string, std::vector<std::uint8_t>> contents() const;
   // Changes a file behind everybody's back, durably.
@@ -108,6 +112,8 @@ class SimFileSystem final : public storage::FileSystem {
   std::vector<Change> changes_;
   std::set<std::string, std::less<>> directories_;
   std::set<std::string, std::less<>> locked_;
+  std::map<int, const SimFile*> open_files_;  // By descriptor.
+  int next_descriptor_ = 3'000'000;
 
   struct PlannedFault {
     Operation operation;

@@ -18,9 +18,12 @@
 // The bytes: src/storage/FORMAT.md.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +50,8 @@ struct LogOptions {
   // Appended and not yet written; then no room. A single record may exceed it.
   std::uint64_t tail_bytes_max = 16 * 1024 * 1024;
   Durability durability = Durability::kFsync;
+  // As much of the log's end is kept in memory and read through the mapping (is_resident).
+  std::uint64_t resident_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 // Clock of a process that runs in real time.
@@ -58,6 +63,20 @@ struct LogRecord {
   LogPosition end;       // Of the byte after it.
   std::uint64_t number;  // Counts records of the log from 0, without a gap.
   ByteSpan payload;
+};
+
+// Where a record's bytes lie, for who reads them from the file.
+struct RecordPlace {
+  std::shared_ptr<const File> file;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes_max = 0;  // What the file has from there on.
+  std::uint32_t seed = 0;       // Of the record's checksum.
+};
+
+// What was found to be wrong with the log's files while they were read.
+struct LogDamage {
+  std::uint64_t records = 0;       // Damaged places that were met, each once.
+  std::uint64_t failed_reads = 0;  // Reads that the disk refused.
 };
 
 struct LogRecovery {
@@ -102,6 +121,28 @@ class EventLog {
   // The payload of the record at `position`; lives until the end of the shard's turn.
   // Requires: a position that append or replay gave.
   [[nodiscard]] ByteSpan read(LogPosition position) const;
+
+  // The same, checked by its checksum. Nothing, and a line in the operator's log, if it is damaged.
+  [[nodiscard]] std::optional<ByteSpan> read_checked(LogPosition position) const;
+
+  // True if the record lies in the part of the log that is kept in memory. What does not is read by
+  // ColdReads where nobody may wait for a page fault.
+  [[nodiscard]] bool is_resident(LogPosition position) const;
+  // Requires: !is_resident(position).
+  [[nodiscard]] RecordPlace locate(LogPosition position) const;
+  // Changes LogOptions::resident_bytes; before keep_in_memory() is called from another thread.
+  void set_resident_bytes(std::uint64_t bytes);
+  // From now on nothing older counts as resident but what keep_in_memory() has brought in. That is
+  // called again and again by one other thread; it returns when all is in memory, the disk refuses,
+  // or `is_stopping` turns true.
+  void expect_keeper();
+  void keep_in_memory(const std::atomic<bool>& is_stopping);
+
+  // Names file, offset and cure in the operator's log, once for each damaged record and once for
+  // each segment that cannot be read.
+  void report_damage(LogPosition position) const;
+  void report_unreadable(LogPosition position, int error) const;
+  [[nodiscard]] const LogDamage& damage() const;
 
   [[nodiscard]] LogPosition appended() const;
   [[nodiscard]] LogPosition written() const;

@@ -42,12 +42,15 @@ class File {
   // beyond the end of the file must not be touched. At most one mapping for each File.
   [[nodiscard]] virtual absl::StatusOr<const std::uint8_t*> map(std::uint64_t bytes) = 0;
   // Advice on the mapping, of which single records are read here and there unless it says
-  // otherwise. read_ahead() starts reading a range; populate() returns when it is in memory and
-  // touching it faults no more.
+  // otherwise. read_ahead() starts reading a range; populate() returns when it is in memory, so
+  // that touching it faults no more until the kernel needs the memory and nobody asks for it.
   enum class Access : std::uint8_t { kRandom, kSequential };
   virtual void expect(Access /*access*/) const {}
   virtual void read_ahead(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const {}
-  virtual void populate(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const {}
+  // False if the disk did not give it.
+  virtual bool populate(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const { return true; }
+  // By which a FileReader names the file.
+  [[nodiscard]] virtual int descriptor() const = 0;
 };
 
 class FileSystem {

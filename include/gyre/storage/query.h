@@ -5,7 +5,10 @@
 //
 // A scan sees the events that were stored when it began (sequence < snapshot) and are alive when it
 // comes to them. It may be put aside between slices for as long as one likes; it holds no pointer
-// into the index across them.
+// into the index or the log across them.
+//
+// Events that are not in memory are read from the disk, many at once: the scan looks ahead and says
+// kWaiting until the next one is there. Events that cannot be read are left out.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +21,7 @@
 #include "gyre/base/bytes.h"
 #include "gyre/base/clock.h"
 #include "gyre/nostr/filter.h"
+#include "gyre/storage/cold_reads.h"
 #include "gyre/storage/directory.h"
 #include "gyre/storage/event_log.h"
 #include "gyre/storage/posting_index.h"
@@ -32,10 +36,14 @@ struct QuerySources {
   const Directory& directory;
   const EventLog& log;
   const TermHasher& hasher;
+  ColdReads* reads = nullptr;  // Null: wait for the disk, as tools may.
 };
 
-// Reads the packed event of a row. The view lives until the end of the turn.
-[[nodiscard]] nostr::PackedEventView read_event(const QuerySources& sources, Sequence sequence);
+// Reads the packed event of a row through the mapping. The view lives until the end of the turn; it
+// is null, which has been reported, if the record is damaged.
+// Requires of shards: the record is resident.
+[[nodiscard]] nostr::PackedEventView read_event(const QuerySources& sources,
+                                                const DirectoryRow& row);
 
 // Says no to events that the reader may not see (NIP-42 gating).
 class ReadAccess {
@@ -56,19 +64,27 @@ struct ScanLimits {
 
 class Scan {
  public:
-  // `filters` and `access` outlive the scan. `now_s`: events whose expiration is <= now are left
-  // out.
+  // Reads under way for one scan.
+  static constexpr std::size_t kReadsAheadMax = 32;
+
+  // `filters`, `access` and `waiter` outlive the scan. `now_s`: events whose expiration is <= now
+  // are left out. `waiter` is told when kWaiting has ended; needed where sources.reads is given.
   Scan(const QuerySources& sources, std::span<const nostr::Filter> filters, ScanLimits limits,
-       const ReadAccess& access, std::int64_t now_s);
+       const ReadAccess& access, std::int64_t now_s, ColdReads::Waiter* waiter = nullptr);
   Scan(Scan&&) noexcept;
   Scan& operator=(Scan&&) noexcept;
   ~Scan();
 
-  enum class Step : std::uint8_t { kEvent, kPaused, kFinished };
-  // Finds the next event: its sequence and view (until the end of the turn). kPaused after
-  // `work_budget` candidates have been looked at without coming to an end; the budget counts down.
+  enum class Step : std::uint8_t { kEvent, kPaused, kWaiting, kFinished };
+  // Finds the next event: its sequence and view (until the next call, at most to the end of the
+  // turn). kPaused after `work_budget` candidates have been looked at without coming to an end; the
+  // budget counts down. kWaiting: nothing to do before the waiter is called.
   [[nodiscard]] Step next(std::uint64_t& work_budget, Sequence& sequence,
                           nostr::PackedEventView& event);
+
+  // Gives back all memory of reads, for a scan that will not go on soon. What was read ahead is
+  // read again.
+  void release_reads();
 
   // Candidates looked at so far, for explain and metrics.
   [[nodiscard]] std::uint64_t candidates() const;

@@ -1,6 +1,7 @@
 // ResultLimit: how many events a filter, or a whole query, may give, and how many it has given.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -21,6 +22,8 @@ class ResultLimit {
       : count_(count), end_(end) {}
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
+  // Without what a whole second may add.
+  [[nodiscard]] std::uint64_t remaining() const { return count_ - std::min(count_, given_); }
   // Whether an event of this time may be given now, newest first.
   [[nodiscard]] bool admits(std::uint64_t created_at) const {
     if (given_ < count_) return true;

@@ -40,6 +40,7 @@ enum class Verdict : std::uint8_t {
   kDiskFull,   // No space; nothing is changed.
   kBusy,       // No room in the log's tail or the index just now; try again in a later turn.
   kTooLarge,   // More than a segment of the log can hold.
+  kReading,    // A record that decides is being read from the disk; put() again in a later turn.
 };
 
 struct StoreStatistics {
@@ -49,6 +50,9 @@ struct StoreStatistics {
   std::uint64_t index_bytes = 0;
   std::uint64_t postings = 0;
   std::uint64_t runs = 0;
+  std::uint64_t cold_reads = 0;       // Records read from the disk since the start.
+  std::uint64_t damaged_records = 0;  // As LogDamage.
+  std::uint64_t failed_reads = 0;
 };
 
 class Store {
@@ -59,7 +63,14 @@ class Store {
       const Clock& clock, Random& random);
   ~Store();
 
-  // What put() would answer, without looking at the signature; before that is verified.
+  // Reads of records that are not in memory. Whoever gives it a reader lets every read come to its
+  // end before the reader goes.
+  [[nodiscard]] ColdReads& cold_reads();
+  // LogOptions::resident_bytes, once it is known what the index takes; before start_threads().
+  void set_resident_bytes(std::uint64_t bytes);
+
+  // What put() would answer, without looking at the signature; before that is verified. kReading:
+  // put() will see.
   [[nodiscard]] Verdict check(nostr::PackedEventView event) const;
 
   struct PutResult {

@@ -506,7 +506,8 @@ TEST_F(ScanTest, ReadsTheEventOfASequence) {
   shard_.checkpoint();
   put_events(5);
   for (Sequence sequence = 0; sequence < 10; ++sequence) {
-    EXPECT_EQ(read_event(shard_.sources(), sequence).json(), shard_.naive().event(sequence).json());
+    EXPECT_EQ(read_event(shard_.sources(), shard_.directory().row(sequence)).json(),
+              shard_.naive().event(sequence).json());
   }
 }
 
