@@ -19,6 +19,7 @@ Shard::Shard(Io& io, const Clock& clock, MeshPort& port, TimerWheel& timers, Sha
     : io_(io), clock_(clock), port_(port), timers_(timers), program_(program), options_(options) {}
 
 Shard::Pace Shard::turn(bool may_sleep) {
+  const std::uint64_t began_ns = clock_.monotonic_ns();
   bool is_busy = take_replies();
   is_busy |= take_requests();
   io_.reap();
@@ -34,7 +35,7 @@ Shard::Pace Shard::turn(bool may_sleep) {
   is_work_left |= port_.has_incoming();
   is_busy |= is_work_left || has_due_timer;
   if (is_busy) busy_until_ns_ = now_ns + options_.spin_ns;
-  enter(may_sleep, is_work_left, now_ns);
+  enter(may_sleep, is_work_left, began_ns, now_ns);
   return is_busy ? Pace::kBusy : Pace::kIdle;
 }
 
@@ -72,7 +73,7 @@ bool Shard::run_completions(bool& are_some_left) {
   return io_.counters().completions != before;
 }
 
-void Shard::enter(bool may_sleep, bool is_work_left, std::uint64_t now_ns) {
+void Shard::enter(bool may_sleep, bool is_work_left, std::uint64_t began_ns, std::uint64_t now_ns) {
   const bool is_spinning = now_ns < busy_until_ns_;
   // A program that finished in this turn may have nobody left to wake it.
   may_sleep = may_sleep && !program_.is_finished();
@@ -80,8 +81,10 @@ void Shard::enter(bool may_sleep, bool is_work_left, std::uint64_t now_ns) {
   if (!may_sleep || is_work_left || is_spinning || !port_.try_fall_asleep()) {
     if (!is_work_left) relax();
     io_.enter(Io::Wait::kPoll, 0);
+    program_.on_turn_end(clock_.monotonic_ns() - began_ns);
     return;
   }
+  program_.on_turn_end(clock_.monotonic_ns() - began_ns);
   io_.enter(Io::Wait::kSleep, timers_.next_deadline_ns());
   port_.wake_up();
 }

@@ -37,6 +37,8 @@ class ShardProgram {
   [[nodiscard]] virtual bool work() = 0;
   // Step 7.
   virtual void flush_connections() = 0;
+  // How long the turn took, without its sleep: what everybody else on the shard had to wait for it.
+  virtual void on_turn_end(std::uint64_t /*turn_ns*/) {}
   // True when the program is done and the loop should end.
   [[nodiscard]] virtual bool is_finished() const = 0;
 };
@@ -69,7 +71,7 @@ class Shard {
   bool take_replies();
   bool take_requests();
   bool run_completions(bool& are_some_left);
-  void enter(bool may_sleep, bool is_work_left, std::uint64_t now_ns);
+  void enter(bool may_sleep, bool is_work_left, std::uint64_t began_ns, std::uint64_t now_ns);
 
   Io& io_;
   const Clock& clock_;
