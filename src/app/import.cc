@@ -49,7 +49,8 @@ std::string describe(Verdict verdict) {
     case Verdict::kTooLarge: return "invalid: larger than a segment of the log";
     case Verdict::kAccept:
     case Verdict::kDuplicate:
-    case Verdict::kBusy: break;
+    case Verdict::kBusy:
+    case Verdict::kReading: break;
   }
   return "error: unexpected verdict";
 }

@@ -85,7 +85,7 @@ void raise_descriptor_limit(std::uint32_t connections_max) {
 absl::Status Server::run() {
   // Blocked before any thread exists, so that only serve_signals() ever sees them.
   sigemptyset(&signals_);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals_, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   signal(SIGPIPE, SIG_IGN);
   set_log_level(config_.log.level);
@@ -185,6 +185,12 @@ void Server::serve_signals() {
   while (true) {
     int signal = 0;
     if (sigwait(&signals_, &signal) != 0) continue;
+    if (signal == SIGUSR1) {
+      for (const auto& shard : shards_) {
+        shard->send({relay::ControlMessage::Type::kReport, nullptr});
+      }
+      continue;
+    }
     if (signal != SIGHUP) {
       GYRE_LOG(kInfo, "stopping: closing connections");
       return;

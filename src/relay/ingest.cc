@@ -27,6 +27,7 @@ Refusal refusal_for(Verdict verdict) {
       return {Prefix::kError, "the relay's disk is full; reading goes on, try again later"};
     case Verdict::kTooLarge:
       return {Prefix::kInvalid, "the event is larger than this relay can store"};
+    case Verdict::kReading:
     case Verdict::kBusy: break;  // Never answered: the event waits.
   }
   GYRE_ASSERT(!"a verdict without an answer");
@@ -66,7 +67,8 @@ void Ingest::on_submit(ShardId from, const Submit& submit) {
   Waiting item{from, submit.connection, SharedBytes::adopt(submit.event)};
   const PackedEventView event(item.event.data());
   const Verdict verdict = store_.check(event);
-  if (verdict != Verdict::kAccept) return answer(item, verdict);
+  const bool may_come_in = verdict == Verdict::kAccept || verdict == Verdict::kReading;
+  if (!may_come_in) return answer(item, verdict);
   waiting_.push_back(std::move(item));
 }
 
@@ -83,6 +85,7 @@ bool Ingest::work() {
     case Progress::kDone: return !waiting_.empty();
     case Progress::kNoMeshRoom: return true;  // Nobody tells when a ring has room again.
     case Progress::kNoLogRoom: is_waiting_for_log_ = true; break;
+    case Progress::kReading: break;  // The end of the read brings the next turn.
   }
   return false;
 }
@@ -110,7 +113,8 @@ Ingest::Progress Ingest::store_verified() {
   while (!verified_.empty()) {
     // One published event and one verdict.
     if (!port_.has_reply_room_everywhere(2)) return Progress::kNoMeshRoom;
-    if (store_one(verified_.front()) == Progress::kNoLogRoom) return Progress::kNoLogRoom;
+    const Progress progress = store_one(verified_.front());
+    if (progress != Progress::kDone) return progress;
     verified_.pop_front();
   }
   return Progress::kDone;
@@ -127,6 +131,8 @@ Ingest::Progress Ingest::store_one(const Waiting& item) {
   }
   const storage::Store::PutResult result = store_.put(event);
   if (result.verdict == Verdict::kBusy) return Progress::kNoLogRoom;
+  // Those behind it wait too, so that events of one author are decided in their order.
+  if (result.verdict == Verdict::kReading) return Progress::kReading;
   if (result.verdict != Verdict::kAccept) {
     answer(item, result.verdict);
     return Progress::kDone;

@@ -73,7 +73,7 @@ class Ingest {
     ShardId to = 0;
     runtime::MeshSlot reply;
   };
-  enum class Progress : std::uint8_t { kDone, kNoMeshRoom, kNoLogRoom };
+  enum class Progress : std::uint8_t { kDone, kNoMeshRoom, kNoLogRoom, kReading };
 
   void verify_batch();
   [[nodiscard]] Progress store_verified();
@@ -92,7 +92,7 @@ class Ingest {
   const Interest& interest_;
 
   std::deque<Waiting> waiting_;   // For their signature.
-  std::deque<Waiting> verified_;  // For room in the log.
+  std::deque<Waiting> verified_;  // For room in the log, or for a record to be read.
   std::deque<Waiting>
       foreign_;  // Foreign requests, for room in the log; connection.slot: the ticket.
   std::deque<Acknowledgement> acknowledgements_;                   // Positions ascend.

@@ -16,14 +16,14 @@ constexpr std::uint64_t kTurnNs = 1'000'000;
 }  // namespace
 
 void QueryRunner::on_query(ShardId from, const Query& query) {
-  auto run = std::make_unique<Run>();
+  auto run = std::make_unique<Run>(*this);
   run->asker = from;
   run->query = query.query;
   run->request = query.request;
   run->credit = Gather::kBatchesAhead;
   run->scan = std::make_unique<storage::Scan>(store_.sources(), query.request->filters,
                                               query.request->limits, query.request->access,
-                                              query.request->now_s);
+                                              query.request->now_s, run.get());
   Run& started = *run;
   const bool is_new = scans_.emplace(key(from, query.query), std::move(run)).second;
   GYRE_ASSERT(is_new);
@@ -72,6 +72,8 @@ void QueryRunner::run_slice(Run& run) {
   if (run.spent_ns > run.request->time_limit_ns) return send_last(run, true);
   if (!run.has_sent) send_batch(run);
   if (end == SliceEnd::kPaused) make_ready(run);
+  // Nobody knows when the asker goes on, and others may need the buffers.
+  if (end == SliceEnd::kNoCredit) run.scan->release_reads();
 }
 
 QueryRunner::SliceEnd QueryRunner::scan_slice(Run& run) {
@@ -82,6 +84,7 @@ QueryRunner::SliceEnd QueryRunner::scan_slice(Run& run) {
     switch (run.scan->next(budget, sequence, event)) {
       case storage::Scan::Step::kFinished: return SliceEnd::kFinished;
       case storage::Scan::Step::kPaused: return SliceEnd::kPaused;
+      case storage::Scan::Step::kWaiting: return SliceEnd::kWaiting;
       case storage::Scan::Step::kEvent: break;
     }
     if (run.request->mode == QueryRequest::Mode::kCount) {

@@ -3,6 +3,8 @@
 //
 // The first slice runs while the request is taken, and its batch is sent at once, so that the
 // scan's snapshot and the batch stand at one point of the reply ring (relay/gatherer.h says why).
+//
+// A scan that waits for the disk lies aside until its read is done, and the others go on.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +38,11 @@ class QueryRunner {
   [[nodiscard]] std::size_t running_count() const { return scans_.size(); }
 
  private:
-  struct Run {
+  struct Run final : storage::ColdReads::Waiter {
+    explicit Run(QueryRunner& owner) : runner(owner) {}
+    void on_read_progress() override { runner.make_ready(*this); }
+
+    QueryRunner& runner;
     ShardId asker = 0;
     QueryId query = 0;
     const QueryRequest* request = nullptr;
@@ -48,7 +54,7 @@ class QueryRunner {
     bool has_sent = false;
     bool is_ready = false;  // In ready_.
   };
-  enum class SliceEnd : std::uint8_t { kPaused, kNoCredit, kFinished };
+  enum class SliceEnd : std::uint8_t { kPaused, kWaiting, kNoCredit, kFinished };
 
   [[nodiscard]] static std::uint64_t key(ShardId asker, QueryId query) {
     return std::uint64_t{asker} << 32 | query;

@@ -1,5 +1,9 @@
 #include "gyre/relay/relay_shard.h"
 
+#include <algorithm>
+#include <cinttypes>
+#include <utility>
+
 #include "gyre/base/assert.h"
 #include "gyre/base/log.h"
 #include "gyre/nostr/verify.h"
@@ -8,6 +12,7 @@
 #include "relay/interest.h"
 #include "relay/outbox.h"
 #include "relay/query_runner.h"
+#include "relay/ring_file_reader.h"
 #include "relay/sessions.h"
 
 namespace gyre::relay {
@@ -31,7 +36,9 @@ RelayCommon::~RelayCommon() = default;
 
 struct RelayShard::Parts {
   Parts(const Environment& environment, const Settings& settings)
-      : verifier(nostr::make_signature_verifier(kKeyCacheSlots)),
+      : store(environment.store),
+        reader(environment.io),
+        verifier(nostr::make_signature_verifier(kKeyCacheSlots)),
         outbox(environment.port),
         ingest(environment.port, outbox, environment.store, *verifier,
                environment.common.interest()),
@@ -43,15 +50,19 @@ struct RelayShard::Parts {
         pool(environment.io, environment.timers, environment.clock, settings.limits.net,
              environment.common.admission(), sessions) {
     sessions.set_pool(pool);
+    store.cold_reads().read_by(&reader);
   }
   // Connections that are left say that they are closed, so that their sessions end.
   ~Parts() {
     pool.drop_all();
     pool.flush();
+    store.cold_reads().read_by(nullptr);
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
+  storage::Store& store;
+  RingFileReader reader;
   std::unique_ptr<nostr::SignatureVerifier> verifier;
   Outbox outbox;
   Ingest ingest;
@@ -165,9 +176,18 @@ void RelayShard::take_control_messages() {
         break;
       }
       case ControlMessage::Type::kDrain: drain(); break;
-      case ControlMessage::Type::kStop: is_stopped_ = true; break;
+      case ControlMessage::Type::kReport: report(); break;
+      case ControlMessage::Type::kStop:
+        report();
+        is_stopped_ = true;
+        break;
     }
   }
+}
+
+// The kernel writes into the buffers of reads that are under way, until they end.
+bool RelayShard::is_finished() const {
+  return is_stopped_ && environment_.store.cold_reads().in_flight() == 0;
 }
 
 void RelayShard::drain() {
@@ -187,6 +207,20 @@ void RelayShard::on_sweep_timer() {
 
 void RelayShard::on_store_timer() {
   environment_.timers.set(store_timer_, environment_.clock.monotonic_ns() + kStoreTickNs);
+}
+
+void RelayShard::on_turn_end(std::uint64_t turn_ns) {
+  longest_turn_ns_ = std::max(longest_turn_ns_, turn_ns);
+}
+
+void RelayShard::report() {
+  const storage::StoreStatistics statistics = environment_.store.statistics();
+  GYRE_LOG(kInfo,
+           "shard %u: longest turn %.1f ms since the last look; %" PRIu64
+           " records read from the disk, %" PRIu64 " reads failed, %" PRIu64 " records damaged",
+           static_cast<unsigned>(environment_.port.self()),
+           static_cast<double>(std::exchange(longest_turn_ns_, 0)) / 1e6, statistics.cold_reads,
+           statistics.failed_reads, statistics.damaged_records);
 }
 
 const net::ConnectionCounters& RelayShard::connection_counters() const {

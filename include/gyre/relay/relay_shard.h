@@ -41,6 +41,7 @@ struct ControlMessage {
   enum class Type : std::uint8_t {
     kReload,  // `settings` is the shard's from now on.
     kDrain,   // Stop accepting, close every connection with 1001; then is_drained().
+    kReport,  // Say in the operator's log how the shard fares.
     kStop,    // End the loop. Every shard must be drained before, since they serve each other.
   };
   Type type = Type::kStop;
@@ -75,7 +76,8 @@ class RelayShard final : public runtime::ShardProgram {
   void on_request(ShardId from, const runtime::MeshSlot& slot) override;
   [[nodiscard]] bool work() override;
   void flush_connections() override;
-  [[nodiscard]] bool is_finished() const override { return is_stopped_; }
+  [[nodiscard]] bool is_finished() const override;
+  void on_turn_end(std::uint64_t turn_ns) override;
 
   [[nodiscard]] const net::ConnectionCounters& connection_counters() const;
   [[nodiscard]] std::size_t running_query_count() const;
@@ -84,6 +86,7 @@ class RelayShard final : public runtime::ShardProgram {
   struct Parts;
   void take_control_messages();
   void drain();
+  void report();
   [[nodiscard]] bool has_drained() const;
   void on_sweep_timer();
   void on_store_timer();
@@ -97,6 +100,7 @@ class RelayShard final : public runtime::ShardProgram {
   bool is_draining_ = false;
   bool is_stopped_ = false;
   bool is_sweep_due_ = false;
+  std::uint64_t longest_turn_ns_ = 0;  // Since the last report.
   runtime::Timer sweep_timer_;
   runtime::Timer store_timer_;
   runtime::Timer drain_timer_;
