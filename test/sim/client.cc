@@ -308,7 +308,10 @@ void Client::take_count(const RelayMessageText& message) {
     const CorpusEvent& event = corpus_[index];
     if (!pending.filters->matches(index)) continue;
     if (!Corpus::may_read(event.view(), pending.filters->keys())) continue;
-    if (ledger_.is_surely_stored(index, pending.requested, kNever, clock_.unix_s())) ++at_least;
+    if (!limits_.filters.may_miss_stored &&
+        ledger_.is_surely_stored(index, pending.requested, kNever, clock_.unix_s())) {
+      ++at_least;
+    }
     const bool is_out =
         event.is_expired(pending.requested_s) || ledger_.is_surely_dead(index, pending.requested);
     if (ledger_.may_be_stored(index) && !is_out) ++at_most;

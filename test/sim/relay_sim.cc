@@ -31,7 +31,8 @@ bool run_seed(std::uint64_t seed, std::uint64_t steps, bool is_talkative) {
     if (!is_talkative) return true;
     std::printf(
         "seed %llu: %s\n  %llu turns, %llu clients, %llu messages, %zu events sent, %zu accepted, "
-        "%llu crashes, %llu restarts, %llu slow clients dropped, %llu full disks\n",
+        "%llu crashes, %llu restarts, %llu slow clients dropped, %llu full disks, "
+        "%llu records read from the disk, %llu reads failed\n",
         static_cast<unsigned long long>(seed), options.c_str(),
         static_cast<unsigned long long>(report.turns),
         static_cast<unsigned long long>(report.clients),
@@ -39,7 +40,9 @@ bool run_seed(std::uint64_t seed, std::uint64_t steps, bool is_talkative) {
         static_cast<unsigned long long>(report.crashes),
         static_cast<unsigned long long>(report.restarts),
         static_cast<unsigned long long>(report.slow_client_drops),
-        static_cast<unsigned long long>(report.full_disks));
+        static_cast<unsigned long long>(report.full_disks),
+        static_cast<unsigned long long>(report.cold_reads),
+        static_cast<unsigned long long>(report.failed_reads));
     return true;
   } catch (const Violation& violation) {
     std::printf("FAILED: %s\n  relay_sim --seed %llu --steps %llu\n  %s\n", violation.what(),

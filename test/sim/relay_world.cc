@@ -79,7 +79,9 @@ std::string WorldOptions::to_string() const {
   text << shards << " shards, " << request_slots << "/" << reply_slots << " slots, socket "
        << network.socket_buffer_bytes << " B, receives " << network.receive_bytes_max
        << " B, table " << store.postings.table_postings_max << ", tail " << store.log.tail_bytes_max
-       << ", durability " << static_cast<int>(store.log.durability) << ", send queue "
+       << ", resident " << store.log.resident_bytes << ", reads late " << network.read_delay_percent
+       << " short " << network.short_read_percent << " failed " << network.read_error_percent
+       << " %, durability " << static_cast<int>(store.log.durability) << ", send queue "
        << settings.limits.net.send_queue_bytes << ", in flight " << settings.limits.events_in_flight
        << ", verify queue " << settings.limits.verify_queue << ", limits "
        << settings.limits.filter_limit_default << "/" << settings.limits.filter_limit_max
@@ -98,7 +100,11 @@ RelayWorld::RelayWorld(const WorldOptions& options, SimClock& clock, SimFileSyst
       random_(random),
       network_(options.shards, random, options.network),
       mesh_(options.shards, options.request_slots, options.reply_slots),
-      common_(options.shards) {}
+      common_(options.shards) {
+  network_.set_file_reader([this](int file, std::uint64_t offset, std::span<std::uint8_t> out) {
+    return disk_.read_open_file(file, offset, out);
+  });
+}
 
 RelayWorld::~RelayWorld() {
   for (const auto& shard : shards_) {

@@ -48,6 +48,13 @@ WorldOptions Simulation::choose_options() {
   options.store.log.segment_bytes = one_of({64u, 1024u}) * kKiB;
   options.store.log.reserve_bytes = one_of({16u, 256u}) * kKiB;
   options.store.log.tail_bytes_max = one_of({3'000u, 1'000'000u});
+  // In half of the runs most records lie on the disk and come late, in pieces, or not at all.
+  if (chance(50)) {
+    options.store.log.resident_bytes = one_of({0u, 0u, 2'000u, 50'000u});
+    options.network.read_delay_percent = one_of({0u, 50u, 95u});
+    options.network.short_read_percent = one_of({0u, 30u});
+    options.network.read_error_percent = one_of({0u, 0u, 0u, 5u});
+  }
   options.store.log.durability = one_of({storage::Durability::kFsync, storage::Durability::kFsync,
                                          storage::Durability::kInterval, storage::Durability::kOs});
 
@@ -78,6 +85,7 @@ ClientLimits Simulation::client_limits() const {
   out.subscriptions = limits.subscriptions;
   out.counts = limits.counts_in_flight;
   out.may_be_dropped = limits.net.send_queue_bytes < kMiB;
+  out.filters.may_miss_stored = options_.network.read_error_percent > 0;
   out.may_run_out_of_time = limits.query_time_ns < 1'000'000'000;
   return out;
 }
@@ -242,8 +250,10 @@ void Simulation::rest() {
 std::vector<std::string> Simulation::events_in(const storage::Store& store) const {
   static const EverythingIsReadable access;
   const nostr::Filter all;
-  storage::Scan scan(store.sources(), {&all, 1}, {{UINT64_MAX}, UINT64_MAX}, access,
-                     clock_.unix_s());
+  // What is on the disk, without a shard that turns until it is read.
+  storage::QuerySources sources = store.sources();
+  sources.reads = nullptr;
+  storage::Scan scan(sources, {&all, 1}, {{UINT64_MAX}, UINT64_MAX}, access, clock_.unix_s());
   std::vector<std::string> events;
   while (true) {
     std::uint64_t budget = 1'000'000;
@@ -337,6 +347,10 @@ void Simulation::restart_in_order() {
 
 void Simulation::count_world() {
   const net::ConnectionCounters counters = world_->counters();
+  for (std::uint32_t shard = 0; shard < world_->shard_count(); ++shard) {
+    report_.cold_reads += world_->store(static_cast<ShardId>(shard)).statistics().cold_reads;
+  }
+  report_.failed_reads += world_->network().failed_read_count();
   report_.messages += counters.messages_received;
   report_.slow_client_drops += counters.slow_client_drops;
 }

@@ -22,6 +22,8 @@ struct SimulationReport {
   std::uint64_t restarts = 0;
   std::uint64_t slow_client_drops = 0;
   std::uint64_t full_disks = 0;
+  std::uint64_t cold_reads = 0;
+  std::uint64_t failed_reads = 0;
   std::size_t accepted = 0;
   std::size_t sent = 0;
 };

@@ -144,7 +144,7 @@ bool SubscriptionCheck::is_quiet_vanish(EventIndex index) const {
 
 // Also what was accepted while the query ran: it is in one part or in the other.
 bool SubscriptionCheck::must_have_been_stored(EventIndex index) const {
-  if (has_unclear_start_ || may_be_cut_before(index)) return false;
+  if (limits_.may_miss_stored || has_unclear_start_ || may_be_cut_before(index)) return false;
   if (is_quiet_vanish(index) && ledger_[index].accepted > requested_) return false;
   if (ledger_[index].first_sent > eose_) return false;
   return ledger_.is_surely_stored(index, kNever, eose_, eose_s_);

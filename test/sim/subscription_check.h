@@ -13,6 +13,7 @@ namespace gyre::test {
 struct FilterLimits {
   std::uint64_t limit_default = 500;
   std::uint64_t limit_max = 5000;
+  bool may_miss_stored = false;  // The disk fails at times; then events are left out.
 };
 
 class SubscriptionCheck {
