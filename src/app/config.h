@@ -53,6 +53,7 @@ struct Config {
     std::string path;  // Never empty in what load_config() returns.
     Durability durability = Durability::kFsync;
     std::uint64_t segment_bytes = 128 * 1024 * 1024;
+    std::uint64_t resident_bytes = 0;  // Of all shards; 0: by the memory there is.
     std::uint32_t expiry_sweep_s = 10;
     std::uint32_t table_postings_max = 1'000'000;
   };

@@ -133,6 +133,11 @@ std::vector<ConfigKey> store_keys() {
       {"store", "segment_bytes", Reload::kRestart,
        size_field<&C::store, &C::Store::segment_bytes>(4 * kMiB, 2 * kGiB),
        "Size of one file of the log; at least four times limits.message_bytes."},
+      {"store", "resident_bytes", Reload::kRestart,
+       size_field<&C::store, &C::Store::resident_bytes>(0, 1024 * kGiB),
+       "How much of the log is kept in memory, its newest part, shared by all shards. Older events "
+       "are read from the disk when somebody asks for them. 0: half of the memory that the machine "
+       "and the control group allow, less what the index takes."},
       {"store", "expiry_sweep_s", Reload::kRestart,
        integer_field<&C::store, &C::Store::expiry_sweep_s>(1, 3600),
        "Seconds between two removals of expired events (NIP-40). They are served no longer from "

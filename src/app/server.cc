@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cinttypes>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include "gyre/base/assert.h"
 #include "gyre/base/log.h"
 #include "gyre/net/listener.h"
+#include "gyre/runtime/memory_limit.h"
 #include "gyre/runtime/topology.h"
 #include "gyre/storage/file.h"
 
@@ -125,6 +127,7 @@ absl::Status Server::run() {
 
 absl::Status Server::start_shards() {
   const std::uint32_t count = data_->shard_count();
+  const std::uint64_t memory_bytes = runtime::memory_limit_bytes();
   settings_ = relay_settings(config_, listen_);
   store_options_ = store_options(config_);
   mesh_ = std::make_unique<runtime::Mesh>(count, kRequestSlots, kReplySlots);
@@ -138,6 +141,10 @@ absl::Status Server::start_shards() {
                                         *rings_,
                                         *common_,
                                         clock_,
+                                        [this, count, memory_bytes](std::uint64_t index_bytes) {
+                                          return resident_bytes_of_shard(config_, memory_bytes,
+                                                                         count, index_bytes);
+                                        },
                                         {.spin_ns = std::uint64_t{config_.runtime.spin_us} * 1'000},
                                         config_.runtime.pin,
                                         *opened_,
@@ -164,8 +171,15 @@ absl::Status Server::start_shards() {
 
 void Server::log_start() const {
   std::uint64_t torn_bytes = 0;
+  std::uint64_t log_bytes = 0;
+  std::uint64_t index_bytes = 0;
+  std::uint64_t resident_bytes = 0;
   for (const auto& shard : shards_) {
     torn_bytes += shard->store()->recovery().torn_bytes;
+    const storage::StoreStatistics statistics = shard->store()->statistics();
+    log_bytes += statistics.log_bytes;
+    index_bytes += statistics.index_bytes;
+    resident_bytes += shared_->resident_bytes(statistics.index_bytes);
   }
   GYRE_LOG(kInfo, "gyre %s: %zu shards, store %s", settings_.version.c_str(), shards_.size(),
            config_.store.path.c_str());
@@ -176,6 +190,10 @@ void Server::log_start() const {
              "acknowledged was among them",
              torn_bytes);
   }
+  GYRE_LOG(kInfo,
+           "log %" PRIu64 " MiB, of which the newest %" PRIu64
+           " MiB are kept in memory (store.resident_bytes); index %" PRIu64 " MiB",
+           log_bytes / kMiB, std::min(log_bytes, resident_bytes) / kMiB, index_bytes / kMiB);
   GYRE_LOG(kInfo, "mesh %zu KiB; one connection at all its limits holds at most %" PRIu64 " KiB",
            mesh_->memory_bytes() / kKiB,
            relay::connection_bytes_max(settings_.limits, data_->shard_count()) / kKiB);

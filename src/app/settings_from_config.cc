@@ -4,9 +4,13 @@
 
 #include "app/version.h"
 #include "gyre/base/assert.h"
+#include "gyre/base/ids.h"
 
 namespace gyre::app {
 namespace {
+
+// Of one shard: what came in during the last hours is asked for most, however small the host.
+constexpr std::uint64_t kResidentBytesMin = 16 * kMiB;
 
 net::NetLimits net_limits(const Config& config) {
   net::NetLimits limits;
@@ -72,6 +76,15 @@ relay::Settings relay_settings(const Config& config, const std::string& listen) 
   settings.has_eose_hints = config.relay.eose_hints;
   settings.expiry_sweep_s = config.store.expiry_sweep_s;
   return settings;
+}
+
+std::uint64_t resident_bytes_of_shard(const Config& config, std::uint64_t memory_bytes,
+                                      std::uint32_t shards, std::uint64_t index_bytes) {
+  if (config.store.resident_bytes != 0) return config.store.resident_bytes / shards;
+  // The other half is for tables, connections, the page cache's older events, and the rest of the
+  // machine.
+  const std::uint64_t share = memory_bytes / 2 / shards;
+  return std::max(kResidentBytesMin, share - std::min(share, index_bytes));
 }
 
 storage::StoreOptions store_options(const Config& config) {

@@ -10,5 +10,11 @@ namespace gyre::app {
 // `listen` as bound, with the port in use: own URLs derive from it unless they are configured.
 [[nodiscard]] relay::Settings relay_settings(const Config& config, const std::string& listen);
 [[nodiscard]] storage::StoreOptions store_options(const Config& config);
+// How much of its log one of `shards` shards keeps in memory, if the process may use
+// `memory_bytes` and the shard's index takes `index_bytes`.
+[[nodiscard]] std::uint64_t resident_bytes_of_shard(const Config& config,
+                                                    std::uint64_t memory_bytes,
+                                                    std::uint32_t shards,
+                                                    std::uint64_t index_bytes);
 
 }  // namespace gyre::app

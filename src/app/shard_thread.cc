@@ -37,6 +37,7 @@ absl::Status ShardThread::open() {
                                     shared_.store_options, shared_.clock, random_);
   if (!store.ok()) return store.status();
   store_ = *std::move(store);
+  store_->set_resident_bytes(shared_.resident_bytes(store_->statistics().index_bytes));
 
   auto io = runtime::make_uring_io(id_, shared_.rings, {});
   if (!io.ok()) return io.status();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -31,6 +32,8 @@ class ShardThread {
     runtime::UringSet& rings;
     relay::RelayCommon& common;
     const Clock& clock;
+    // How much of its log a shard keeps in memory, whose index takes so many bytes.
+    std::function<std::uint64_t(std::uint64_t index_bytes)> resident_bytes;
     runtime::Shard::Options loop_options;
     bool pins_core;
     // Counted down by each shard when it has opened its store and ring, or failed to.

@@ -42,6 +42,7 @@ Config changed_everywhere() {
   c.store = {.path = "/srv/gyre",
              .durability = Durability::kOs,
              .segment_bytes = 64 * 1024 * 1024,
+             .resident_bytes = 123 * 1024 * 1024,
              .expiry_sweep_s = 9,
              .table_postings_max = 2000};
   c.limits = {.connections = 1,

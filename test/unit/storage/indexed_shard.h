@@ -99,7 +99,21 @@ class IndexedShard {
     open_index(rows);
   }
 
-  [[nodiscard]] QuerySources sources() const { return {*postings_, *directory_, *log_, hasher_}; }
+  // From now on all events are on the disk, and `reader` reads them.
+  void make_cold(FileReader& reader) {
+    log_->set_resident_bytes(0);
+    log_->start_commit();
+    while (log_->run_writer_once()) {
+    }
+    log_->take_completions();
+    reads_ = std::make_unique<ColdReads>(*log_);
+    reads_->read_by(&reader);
+  }
+
+  [[nodiscard]] QuerySources sources() const {
+    return {*postings_, *directory_, *log_, hasher_, reads_.get()};
+  }
+  [[nodiscard]] const test::SimFileSystem& disk() const { return simulated_files_; }
   [[nodiscard]] PostingIndex& postings() { return *postings_; }
   [[nodiscard]] Directory& directory() { return *directory_; }
   [[nodiscard]] const TermHasher& hasher() const { return hasher_; }
@@ -143,6 +157,7 @@ class IndexedShard {
   SeededRandom random_{7};
   const TermHasher hasher_{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
   std::unique_ptr<EventLog> log_;
+  std::unique_ptr<ColdReads> reads_;
   std::unique_ptr<Directory> directory_;
   std::unique_ptr<PostingIndex> postings_;
   const DirectoryDelta* delta_ = nullptr;

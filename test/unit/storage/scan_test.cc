@@ -11,6 +11,7 @@
 
 #include "gyre/base/bytes.h"
 #include "indexed_shard.h"
+#include "manual_file_reader.h"
 
 namespace gyre::storage {
 namespace {
@@ -509,6 +510,148 @@ TEST_F(ScanTest, ReadsTheEventOfASequence) {
     EXPECT_EQ(read_event(shard_.sources(), shard_.directory().row(sequence)).json(),
               shard_.naive().event(sequence).json());
   }
+}
+
+// Scans of events that are on the disk.
+class ColdScanTest : public ScanTest {
+ protected:
+  struct Running {
+    Running(ColdScanTest& test, std::vector<Filter> wanted)
+        : filters(std::move(wanted)),
+          due(test.expected(filters)),
+          scan(test.shard_.sources(), filters, limits_of(filters), test.access_, kNow, &waiter) {}
+
+    std::vector<Filter> filters;
+    std::vector<Sequence> due;
+    std::vector<Sequence> found;
+    CountingWaiter waiter;
+    int calls_seen = 0;
+    bool is_waiting = false;
+    bool is_finished = false;
+    Scan scan;
+  };
+
+  void put_on_disk() {
+    put_events(200);
+    shard_.checkpoint();
+    put_events(150);
+    kill_some();
+    shard_.make_cold(reader_);
+  }
+  std::unique_ptr<Running> start() {
+    return std::make_unique<Running>(*this, generator_.filters(shard_.naive()));
+  }
+  // A step of a scan that has not been told to wait, as a query runner takes it.
+  void step(Running& running) {
+    if (running.is_waiting && running.waiter.calls == running.calls_seen) return;
+    running.is_waiting = false;
+    std::uint64_t budget = 1 + generator_.below(40);
+    Sequence sequence = 0;
+    nostr::PackedEventView event;
+    running.calls_seen = running.waiter.calls;
+    switch (running.scan.next(budget, sequence, event)) {
+      case Scan::Step::kEvent:
+        EXPECT_EQ(event.json(), shard_.naive().event(sequence).json());
+        running.found.push_back(sequence);
+        break;
+      case Scan::Step::kPaused: break;
+      case Scan::Step::kWaiting: running.is_waiting = true; break;
+      case Scan::Step::kFinished: running.is_finished = true; break;
+    }
+  }
+
+  ManualFileReader reader_{shard_.disk()};
+  SeededRandom random_{5};
+};
+
+TEST_F(ColdScanTest, OneAfterTheOtherAgreesWithTheNaiveStore) {
+  put_on_disk();
+  for (int i = 0; i < 300; ++i) {
+    const std::unique_ptr<Running> running = start();
+    while (!running->is_finished) {
+      step(*running);
+      if (running->is_waiting && running->waiter.calls == running->calls_seen) {
+        ASSERT_GT(reader_.count(), 0u) << "it waits for nothing";
+        reader_.complete_some(random_);
+      }
+      if (!running->is_waiting && generator_.one_in(15)) running->scan.release_reads();
+    }
+    ASSERT_EQ(running->found, running->due) << "filters " << i;
+    reader_.complete_all();
+  }
+}
+
+TEST_F(ColdScanTest, ManyAtOnceShareTheBuffersAndAllFinish) {
+  put_on_disk();
+  for (int round = 0; round < 15; ++round) {
+    std::vector<std::unique_ptr<Running>> all;
+    for (int i = 0; i < 40; ++i) all.push_back(start());
+    while (!all.empty()) {
+      const std::size_t chosen = generator_.below(all.size());
+      step(*all[chosen]);
+      const bool is_cancelled = generator_.one_in(2'000);
+      if (all[chosen]->is_finished) {
+        ASSERT_EQ(all[chosen]->found, all[chosen]->due);
+      }
+      if (all[chosen]->is_finished || is_cancelled) {
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(chosen));
+      }
+      ASSERT_LE(reader_.count(), ColdReads::kReadsMax);
+      if (reader_.count() > 0 && generator_.one_in(3)) reader_.complete_some(random_);
+      const bool may_go_on = std::ranges::any_of(all, [](const auto& each) {
+        return !each->is_waiting || each->waiter.calls != each->calls_seen;
+      });
+      ASSERT_TRUE(all.empty() || may_go_on || reader_.count() > 0) << "all wait, for nothing";
+    }
+    reader_.complete_all();
+  }
+}
+
+TEST_F(ColdScanTest, AnEventThatDiesWhileItIsReadIsNotServed) {
+  const Sequence dying = shard_.put({.content = "dying"});
+  const Sequence staying = shard_.put({.content = "staying"});
+  shard_.make_cold(reader_);
+  Running running(*this, {Filter()});
+  step(running);
+  ASSERT_TRUE(running.is_waiting);
+  shard_.kill(dying);
+  reader_.complete_all();
+  while (!running.is_finished) step(running);
+  EXPECT_EQ(running.found, std::vector<Sequence>{staying});
+}
+
+TEST_F(ColdScanTest, AnEventThatCannotBeReadIsLeftOutAlone) {
+  shard_.put({.content = "a"});
+  shard_.put({.content = "b"});
+  shard_.put({.content = "c"});
+  shard_.make_cold(reader_);
+  Running running(*this, {Filter()});
+  step(running);
+  ASSERT_EQ(reader_.count(), 3u);
+  reader_.fail(1, EIO);
+  reader_.complete_all();
+  while (!running.is_finished) step(running);
+  EXPECT_EQ(running.found.size(), 2u);
+  EXPECT_EQ(shard_.sources().log.damage().failed_reads, 1u);
+}
+
+TEST_F(ColdScanTest, ReadsNoMoreAheadThanTheFilterWants) {
+  put_events(100);
+  shard_.make_cold(reader_);
+  const auto reads_of = [this](const Filter& filter) {
+    Running running(*this, {filter});
+    std::uint64_t budget = 1'000;
+    Sequence sequence = 0;
+    nostr::PackedEventView event;
+    EXPECT_EQ(running.scan.next(budget, sequence, event), Scan::Step::kWaiting);
+    const std::size_t count = reader_.count();
+    reader_.complete_all();
+    return count;
+  };
+  Filter filter;
+  EXPECT_EQ(reads_of(filter), Scan::kReadsAheadMax);
+  filter.limit = 3;
+  EXPECT_EQ(reads_of(filter), 3u);
 }
 
 }  // namespace
