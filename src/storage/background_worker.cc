@@ -1,5 +1,6 @@
 #include "storage/background_worker.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -58,6 +59,8 @@ void BackgroundWorker::start_thread(std::function<void()> on_progress) {
       wanted_.acquire();
     }
   });
+  // Else it would bear the name of the shard's thread, whose child it is.
+  pthread_setname_np(thread_.native_handle(), "gyre-worker");
   // A job posted before the thread existed is taken by its first run_next().
 }
 
