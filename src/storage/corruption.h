@@ -1,7 +1,10 @@
 // What happens when a derived file turns out to be damaged while it is in use.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+
+#include "absl/status/status.h"
 
 namespace gyre::storage {
 
@@ -12,5 +15,12 @@ namespace gyre::storage {
 // The same sentence for a status at start.
 inline constexpr char kRebuildCure[] =
     "stop gyre and remove the file `manifest` of that shard: the index is made again from the log";
+
+// A derived file of another version: `found` stands in it, `known` is the only one that is read.
+// One of an older version is no reason to refuse to start, for the log has everything that it says:
+// is_older_derived_version() tells it from all other errors.
+[[nodiscard]] absl::Status derived_version_error(std::string_view path, std::uint32_t found,
+                                                 std::uint32_t known);
+[[nodiscard]] bool is_older_derived_version(const absl::Status& status);
 
 }  // namespace gyre::storage

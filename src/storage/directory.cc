@@ -17,7 +17,11 @@
 namespace gyre::storage {
 namespace {
 
-using Deaths = absl::flat_hash_map<Sequence, std::uint16_t>;  // To the row's flags, kRowDead set.
+using Deaths = absl::flat_hash_map<Sequence, std::uint16_t>;  // To the dead row's flags.
+
+std::uint16_t flags_of(DeathCause cause) {
+  return cause == DeathCause::kSuperseded ? kRowDead | kRowSuperseded : kRowDead;
+}
 
 // A mapping is made with as much room as it has rows, so that few checkpoints need a new one.
 constexpr std::uint64_t kMappedBytesMin = 16 * kMiB;
@@ -76,9 +80,7 @@ absl::Status check_file(File& file, std::string_view path, Sequence checkpointed
     // Before the checksum: another version may keep that elsewhere.
     if (std::equal(header.begin(), header.begin() + 8, directory_header().begin()) &&
         version != kDirectoryVersion) {
-      return absl::DataLossError(concat(path, " has format ", version,
-                                        ", and this gyre knows format ", kDirectoryVersion,
-                                        " only; ", kRebuildCure));
+      return derived_version_error(path, version, kDirectoryVersion);
     }
     return absl::DataLossError(concat(path, ": damaged header; ", kRebuildCure));
   }
@@ -105,7 +107,7 @@ struct Directory::Impl {
   [[nodiscard]] absl::Status reserve(std::uint64_t end);
   [[nodiscard]] absl::Status write_rows(const DirectoryDelta& delta);
   [[nodiscard]] absl::Status prepare_reading(const DirectoryDelta& delta);
-  [[nodiscard]] absl::Status write_death(Sequence sequence);
+  [[nodiscard]] absl::Status write_death(const DirectoryDelta::Death& death);
   void note_what_to_keep();
 
   FileSystem* files = nullptr;
@@ -190,17 +192,18 @@ Sequence Directory::append(const DirectoryRow& row) {
   return sequence;
 }
 
-void Directory::mark_dead(Sequence sequence) {
+void Directory::mark_dead(Sequence sequence, DeathCause cause) {
   Impl& impl = *impl_;
   GYRE_ASSERT_CMP(sequence, <, next_sequence());
-  const Sequence active_first = impl.active_first();
-  if (sequence >= active_first) {
-    impl.active[sequence - active_first].flags |= kRowDead;
-    return;
-  }
   const std::uint16_t flags = row(sequence).flags;
   if ((flags & kRowDead) != 0) return;
-  impl.active_deaths.emplace(sequence, static_cast<std::uint16_t>(flags | kRowDead));
+  const auto dead_flags = static_cast<std::uint16_t>(flags | flags_of(cause));
+  const Sequence active_first = impl.active_first();
+  if (sequence >= active_first) {
+    impl.active[sequence - active_first].flags = dead_flags;
+  } else {
+    impl.active_deaths.emplace(sequence, dead_flags);
+  }
 }
 
 const DirectoryDelta& Directory::freeze() {
@@ -213,8 +216,13 @@ const DirectoryDelta& Directory::freeze() {
   impl.frozen_deaths = std::exchange(impl.active_deaths, {});
   impl.frozen.deaths.clear();
   impl.frozen.deaths.reserve(impl.frozen_deaths.size());
-  for (const auto& [sequence, flags] : impl.frozen_deaths) impl.frozen.deaths.push_back(sequence);
-  std::sort(impl.frozen.deaths.begin(), impl.frozen.deaths.end());
+  for (const auto& [sequence, flags] : impl.frozen_deaths) {
+    impl.frozen.deaths.push_back({sequence, flags});
+  }
+  std::sort(impl.frozen.deaths.begin(), impl.frozen.deaths.end(),
+            [](const DirectoryDelta::Death& left, const DirectoryDelta::Death& right) {
+              return left.sequence < right.sequence;
+            });
   return impl.frozen;
 }
 
@@ -231,9 +239,9 @@ absl::Status Directory::write(const DirectoryDelta& delta) {
   const auto end = delta.first + static_cast<Sequence>(delta.rows.size());
   if (absl::Status status = impl.reserve(directory_row_offset(end)); !status.ok()) return status;
   if (absl::Status status = impl.write_rows(delta); !status.ok()) return status;
-  for (const Sequence sequence : delta.deaths) {
-    GYRE_ASSERT_CMP(sequence, <, delta.first);
-    if (absl::Status status = impl.write_death(sequence); !status.ok()) return status;
+  for (const DirectoryDelta::Death& death : delta.deaths) {
+    GYRE_ASSERT_CMP(death.sequence, <, delta.first);
+    if (absl::Status status = impl.write_death(death); !status.ok()) return status;
   }
   if (absl::Status status = impl.file->sync_data(); !status.ok()) return status;
   return impl.prepare_reading(delta);
@@ -338,10 +346,11 @@ absl::Status Directory::Impl::prepare_reading(const DirectoryDelta& delta) {
   return absl::OkStatus();
 }
 
-absl::Status Directory::Impl::write_death(Sequence sequence) {
+absl::Status Directory::Impl::write_death(const DirectoryDelta::Death& death) {
   // The worker alone writes the file, so it may read through the mapping what it likes.
+  const Sequence sequence = death.sequence;
   DirectoryRow row = row_as_written(sequence);
-  row.flags |= kRowDead;
+  row.flags |= death.flags;
   seal_directory_row(row);
   const ByteSpan part(reinterpret_cast<const std::uint8_t*>(&row.flags), sizeof row.flags);
   return file->write_at(directory_row_offset(sequence) + offsetof(DirectoryRow, flags), {&part, 1});

@@ -1,6 +1,6 @@
 // The bytes of the directory file (FORMAT.md, "Directory"): a header page, then rows.
 //
-// A row on disk carries a check of itself in the upper 14 bits of its flags, so that a damaged row
+// A row on disk carries a check of itself in the upper 13 bits of its flags, so that a damaged row
 // is noticed whenever it is read; the row in memory has zeros there.
 #pragma once
 
@@ -15,9 +15,9 @@
 namespace gyre::storage {
 
 inline constexpr std::uint64_t kDirectoryHeaderBytes = 4096;
-inline constexpr std::uint32_t kDirectoryVersion = 1;
-inline constexpr std::uint16_t kRowFlagsMask = kRowDead | kRowExpires;
-inline constexpr int kRowCheckShift = 2;
+inline constexpr std::uint32_t kDirectoryVersion = 2;
+inline constexpr std::uint16_t kRowFlagsMask = kRowDead | kRowExpires | kRowSuperseded;
+inline constexpr int kRowCheckShift = 3;
 static_assert(kRowFlagsMask < 1 << kRowCheckShift);
 static_assert(offsetof(DirectoryRow, flags) == 30);
 
@@ -36,7 +36,7 @@ using DirectoryHeaderBytes = std::array<std::uint8_t, 20>;
   return bytes;
 }
 
-// 14 bits over the whole row. Two multiplications instead of a CRC: every candidate of every scan
+// 13 bits over the whole row. Two multiplications instead of a CRC: every candidate of every scan
 // pays for this.
 [[nodiscard]] inline std::uint16_t directory_row_check(const DirectoryRow& row) {
   __extension__ using Wide = unsigned __int128;
@@ -48,7 +48,7 @@ using DirectoryHeaderBytes = std::array<std::uint8_t, 20>;
   const Wide sum = left + (right << 64 | right >> 64);
   const std::uint64_t folded =
       static_cast<std::uint64_t>(sum) ^ static_cast<std::uint64_t>(sum >> 64);
-  return static_cast<std::uint16_t>(folded >> 50);
+  return static_cast<std::uint16_t>(folded >> (64 - 16 + kRowCheckShift));
 }
 
 // Puts the check in. Requires: no bits but RowFlags.

@@ -5,15 +5,19 @@
 
 #include "gyre/base/assert.h"
 #include "storage/concat.h"
+#include "storage/corruption.h"
 #include "storage/crc32c.h"
 #include "storage/little_endian.h"
+#include "storage/siphash.h"
 
 namespace gyre::storage {
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 constexpr std::string_view kMagic("GYREMAN\0", 8);
-constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeadBytes = 56;
+constexpr std::uint32_t kVersion = 2;
+constexpr std::size_t kHeadBytes = 64;
 constexpr std::size_t kCrcBytes = 4;
 constexpr std::size_t kNameBytesMax = 255;  // Of a file name, by Linux.
 
@@ -41,7 +45,9 @@ std::string encode(const Manifest& manifest) {
   append_u64(out, manifest.events_alive);
   append_u32(out, manifest.directory_rows);
   append_u32(out, manifest.next_run_number);
-  append_u64(out, 0);
+  append_u64(out, manifest.identity.store);
+  append_u32(out, manifest.identity.shard);
+  append_u32(out, 0);
   GYRE_ASSERT_CMP(out.size(), ==, kHeadBytes);
   for (const std::string& run : manifest.runs) {
     GYRE_ASSERT(is_file_name(run));
@@ -72,9 +78,32 @@ absl::Status damaged(std::string_view path, std::string_view what) {
       path, " ", what, "; stop gyre and remove this file: the index is made again from the log"));
 }
 
+absl::Status misplaced(std::string_view path, const ShardIdentity& found,
+                       const ShardIdentity& expected) {
+  if (found.store != expected.store) {
+    return absl::DataLossError(
+        concat(path,
+               " belongs to another store than the file gyre-store: one of them was copied "
+               "from elsewhere; put back the folder as it was, or restore a whole backup"));
+  }
+  return absl::DataLossError(concat(path, " belongs to shard ", found.shard,
+                                    " and stands in the "
+                                    "place of shard ",
+                                    expected.shard,
+                                    ": give the shard folders their own names back"));
+}
+
 }  // namespace
 
-absl::StatusOr<Manifest> read_manifest(FileSystem& files, std::string_view path) {
+ShardIdentity shard_identity(const std::array<std::uint8_t, 16>& store_key, ShardId shard) {
+  SipHash24 hash(load_u64(store_key.data()), load_u64(store_key.data() + 8));
+  // No term begins with this byte, so the hash is none of theirs.
+  hash.absorb(as_bytes("\0identity"sv));
+  return {hash.finish(), shard};
+}
+
+absl::StatusOr<Manifest> read_manifest(FileSystem& files, std::string_view path,
+                                       const ShardIdentity& identity) {
   const auto content = read_file(files, path);
   if (!content.ok()) return content.status();
   const ByteSpan bytes = as_bytes(*content);
@@ -82,8 +111,7 @@ absl::StatusOr<Manifest> read_manifest(FileSystem& files, std::string_view path)
   if (content->compare(0, kMagic.size(), kMagic) != 0) return damaged(path, "is no manifest");
   // Before the checksum: a later version may keep that elsewhere.
   if (const std::uint32_t version = load_u32(&bytes[8]); version != kVersion) {
-    return absl::DataLossError(
-        concat(path, " has format ", version, ", and this gyre knows format ", kVersion, " only"));
+    return derived_version_error(path, version, kVersion);
   }
   const std::size_t crc_offset = bytes.size() - kCrcBytes;
   if (load_u32(&bytes[crc_offset]) != crc32c(0, bytes.first(crc_offset))) {
@@ -95,6 +123,8 @@ absl::StatusOr<Manifest> read_manifest(FileSystem& files, std::string_view path)
   manifest.events_alive = load_u64(&bytes[32]);
   manifest.directory_rows = load_u32(&bytes[40]);
   manifest.next_run_number = load_u32(&bytes[44]);
+  manifest.identity = {load_u64(&bytes[48]), load_u32(&bytes[56])};
+  if (manifest.identity != identity) return misplaced(path, manifest.identity, identity);
   const ByteSpan names = bytes.subspan(kHeadBytes, crc_offset - kHeadBytes);
   if (!decode_runs(names, load_u32(&bytes[12]), manifest.runs)) {
     return damaged(path, "names its runs wrongly");

@@ -67,9 +67,7 @@ absl::Status PostingRun::check_parts() const {
   std::memcpy(&header, mapped_, sizeof header);
   // Before any checksum: another version may keep those elsewhere.
   if (header.magic == kRunMagic && header.version != kRunVersion) {
-    return absl::DataLossError(concat(path_, " has format ", header.version,
-                                      ", and this gyre knows format ", kRunVersion, " only; ",
-                                      kRebuildCure));
+    return derived_version_error(path_, header.version, kRunVersion);
   }
   if (header != kRunHeader) return damaged("header");
   const ByteSpan footer(mapped_ + bytes_ - sizeof footer_, offsetof(RunFooter, crc));

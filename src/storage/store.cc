@@ -11,6 +11,7 @@
 #include "gyre/storage/manifest.h"
 #include "storage/author_rules.h"
 #include "storage/background_worker.h"
+#include "storage/corruption.h"
 #include "storage/memory_keeper.h"
 #include "storage/record.h"
 #include "storage/record_fetch.h"
@@ -45,6 +46,17 @@ RetireReason reason_of(PackedEventView request) {
   return request.kind() == nostr::kKindVanish ? RetireReason::kVanished : RetireReason::kDeleted;
 }
 
+// Why an event makes others dead.
+DeathCause death_cause_of(PackedEventView event) {
+  switch (nostr::kind_class(event.kind())) {
+    case nostr::KindClass::kReplaceable:
+    case nostr::KindClass::kAddressable: return DeathCause::kSuperseded;
+    case nostr::KindClass::kRegular:
+    case nostr::KindClass::kEphemeral: break;
+  }
+  return DeathCause::kOther;
+}
+
 }  // namespace
 
 struct Store::Impl {
@@ -52,11 +64,14 @@ struct Store::Impl {
        const StoreOptions& options_in, const Clock& clock_in)
       : files(files_in),
         folder(data.shard_path(shard)),
+        identity(shard_identity(data.key(), shard)),
         options(options_in),
         clock(clock_in),
         hasher(data.key()) {}
 
   absl::Status open(Random& random);
+  absl::Status open_index();
+  absl::Status forget_index();
   void remove_unnamed_runs();
   absl::Status replay(const LogRecord& record);
   absl::Status replay_event(const LogRecord& record);
@@ -65,7 +80,7 @@ struct Store::Impl {
   Sequence index_event(PackedEventView event, LogPosition position);
   Sequence index_foreign_request(PackedEventView request, LogPosition position);
   void post(Term term, std::uint64_t time, std::uint64_t id_prefix, Sequence sequence);
-  void retire(std::span<const Sequence> sequences);
+  void retire(std::span<const Sequence> sequences, DeathCause cause);
   [[nodiscard]] std::optional<Verdict> retire_by_records(RetireReason reason,
                                                          std::size_t count_max);
   PutResult append_event(RecordType type, PackedEventView event);
@@ -89,6 +104,7 @@ struct Store::Impl {
 
   FileSystem& files;
   std::string folder;
+  const ShardIdentity identity;
   StoreOptions options;
   const Clock& clock;
   TermHasher hasher;
@@ -138,22 +154,16 @@ absl::StatusOr<std::unique_ptr<Store>> Store::open(FileSystem& files, const Data
 
 absl::Status Store::Impl::open(Random& random) {
   if (absl::Status status = files.create_directories(folder); !status.ok()) return status;
-  absl::StatusOr<Manifest> found = read_manifest(files, manifest_path(folder));
-  if (found.ok()) {
-    manifest = *std::move(found);
-  } else if (!absl::IsNotFound(found.status())) {
-    return found.status();
+  absl::Status index_status = open_index();
+  if (is_older_derived_version(index_status)) {
+    GYRE_LOG(kWarning,
+             "%s: its index is of an older gyre and is made again from the log, which takes some "
+             "seconds for each million events",
+             folder.c_str());
+    index_status = forget_index();
+    if (index_status.ok()) index_status = open_index();
   }
-
-  auto opened_directory =
-      Directory::open(files, absl::StrCat(folder, "/directory"), manifest.directory_rows);
-  if (!opened_directory.ok()) return opened_directory.status();
-  directory = *std::move(opened_directory);
-
-  auto opened_postings =
-      PostingIndex::open(files, folder, manifest.runs, *directory, options.postings);
-  if (!opened_postings.ok()) return opened_postings.status();
-  postings = *std::move(opened_postings);
+  if (!index_status.ok()) return index_status;
 
   auto opened_log = EventLog::open(
       files, folder, options.log, random, {manifest.log_position, manifest.log_record_number},
@@ -164,6 +174,38 @@ absl::Status Store::Impl::open(Random& random) {
   events_alive += manifest.events_alive;
   remove_unnamed_runs();
   return absl::OkStatus();
+}
+
+// Manifest, directory and runs.
+absl::Status Store::Impl::open_index() {
+  absl::StatusOr<Manifest> found = read_manifest(files, manifest_path(folder), identity);
+  if (found.ok()) {
+    manifest = *std::move(found);
+  } else if (!absl::IsNotFound(found.status())) {
+    return found.status();
+  }
+  manifest.identity = identity;
+
+  auto opened_directory =
+      Directory::open(files, absl::StrCat(folder, "/directory"), manifest.directory_rows);
+  if (!opened_directory.ok()) return opened_directory.status();
+  directory = *std::move(opened_directory);
+
+  auto opened_postings =
+      PostingIndex::open(files, folder, manifest.runs, *directory, options.postings);
+  if (!opened_postings.ok()) return opened_postings.status();
+  postings = *std::move(opened_postings);
+  return absl::OkStatus();
+}
+
+// Without a manifest no row and no run counts. It must be gone for good before anything else is
+// written: a power cut that brought it back would find files that it does not describe.
+absl::Status Store::Impl::forget_index() {
+  postings.reset();
+  directory.reset();
+  manifest = {};
+  if (absl::Status status = files.remove(manifest_path(folder)); !status.ok()) return status;
+  return files.sync_directory(folder);
 }
 
 // What checkpoints left behind that were not finished.
@@ -204,7 +246,7 @@ absl::Status Store::Impl::replay_event(const LogRecord& record) {
                        ", which does not exist; restore the store from a backup"));
     }
   }
-  retire(decoded->retired);
+  retire(decoded->retired, death_cause_of(decoded->event));
   if (record.type == RecordType::kEvent) {
     index_event(decoded->event, record.position);
   } else {
@@ -227,7 +269,7 @@ absl::Status Store::Impl::replay_retire(const LogRecord& record) {
                        ", which does not exist; restore the store from a backup"));
     }
   }
-  retire(decoded->retired);
+  retire(decoded->retired, DeathCause::kOther);
   return absl::OkStatus();
 }
 
@@ -289,8 +331,8 @@ Sequence Store::Impl::index_foreign_request(PackedEventView request, LogPosition
 
 // An event is made dead once, so each one counts. Not asked whether it is dead already: a crash
 // between the directory's write and the manifest's leaves deaths in the file that are replayed.
-void Store::Impl::retire(std::span<const Sequence> sequences) {
-  for (const Sequence sequence : sequences) directory->mark_dead(sequence);
+void Store::Impl::retire(std::span<const Sequence> sequences, DeathCause cause) {
+  for (const Sequence sequence : sequences) directory->mark_dead(sequence, cause);
   events_alive -= sequences.size();
 }
 
@@ -333,7 +375,7 @@ std::optional<Verdict> Store::Impl::retire_by_records(RetireReason reason, std::
     if (const auto verdict = why_no_room(payload.size())) return verdict;
     const ByteSpan part(payload);
     log->append(RecordType::kRetire, {&part, 1});
-    retire(record.retired);
+    retire(record.retired, DeathCause::kOther);
     retired.erase(first, retired.end());
   }
   return std::nullopt;
@@ -354,7 +396,7 @@ Store::PutResult Store::Impl::append_event(RecordType type, PackedEventView even
     return {*verdict, 0, {}};
   }
   const LogPosition position = log->append(type, parts);
-  retire(retired);
+  retire(retired, death_cause_of(event));
   const Sequence sequence = type == RecordType::kEvent ? index_event(event, position)
                                                        : index_foreign_request(event, position);
   return {Verdict::kAccept, sequence, log->appended()};
@@ -425,7 +467,7 @@ bool Store::sweep_expired(std::size_t budget) {
     if (impl.why_no_room(payload.size())) return false;  // The next sweep tries again.
     const ByteSpan part(payload);
     impl.log->append(RecordType::kRetire, {&part, 1});
-    impl.retire(record.retired);
+    impl.retire(record.retired, DeathCause::kOther);
   }
   if (!cursor.is_at_end()) {
     impl.sweep_place = last;

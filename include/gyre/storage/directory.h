@@ -34,15 +34,24 @@ struct DirectoryRow {
 static_assert(sizeof(DirectoryRow) == 32);
 
 enum RowFlags : std::uint16_t {
-  kRowDead = 1,     // Replaced, deleted, expired or vanished.
-  kRowExpires = 2,  // Has an expiration: its event must be asked before it is served.
+  kRowDead = 1,        // Replaced, deleted, expired or vanished.
+  kRowExpires = 2,     // Has an expiration: its event must be asked before it is served.
+  kRowSuperseded = 4,  // Dead because of a newer version of its address (DeathCause).
 };
+
+// A superseded event leaves its address to the version that took its place, so nothing of it needs
+// to be remembered. Any other dead version goes on refusing older ones (nips.md 09-10, 40-06).
+enum class DeathCause : std::uint8_t { kSuperseded, kOther };
 
 // What a checkpoint writes: rows and deaths up to a point. Immutable; made by freeze().
 struct DirectoryDelta {
+  struct Death {
+    Sequence sequence;
+    std::uint16_t flags;  // The row's, with those of its death.
+  };
   Sequence first = 0;              // Sequence of rows[0].
-  std::vector<DirectoryRow> rows;  // With kRowDead as of the freeze.
-  std::vector<Sequence> deaths;    // Of rows below `first`, sorted.
+  std::vector<DirectoryRow> rows;  // With their deaths as of the freeze.
+  std::vector<Death> deaths;       // Of rows below `first`, sorted.
 };
 
 class Directory {
@@ -55,11 +64,12 @@ class Directory {
   ~Directory();
 
   [[nodiscard]] Sequence next_sequence() const;
-  // Requires: sequence < next_sequence(). kRowDead is up to date.
+  // Requires: sequence < next_sequence(). The flags are up to date.
   [[nodiscard]] DirectoryRow row(Sequence sequence) const;
   [[nodiscard]] bool is_dead(Sequence sequence) const;
   Sequence append(const DirectoryRow& row);  // Requires: next_sequence() < kSequenceMax.
-  void mark_dead(Sequence sequence);         // Fine on a dead one.
+  // Fine on a dead one: the first cause stands.
+  void mark_dead(Sequence sequence, DeathCause cause);
 
   // Brings all rows of the file into memory; for one other thread, which calls it again and again.
   void keep_in_memory() const;

@@ -66,16 +66,16 @@ class DirectoryTest : public ::testing::Test {
 TEST_F(DirectoryTest, GivesRowsBackFromEveryStageOfTheirLife) {
   const auto directory = open(0);
   append(*directory, 10);
-  directory->mark_dead(3);
+  directory->mark_dead(3, DeathCause::kOther);
   expect_rows(*directory, {3});
   const DirectoryDelta& delta = directory->freeze();
   EXPECT_EQ(delta.first, 0u);
   EXPECT_EQ(delta.rows.size(), 10u);
   EXPECT_TRUE(delta.deaths.empty());  // Those of rows of its own stand in the rows.
   append(*directory, 5);
-  directory->mark_dead(4);
-  directory->mark_dead(12);
-  directory->mark_dead(12);
+  directory->mark_dead(4, DeathCause::kOther);
+  directory->mark_dead(12, DeathCause::kOther);
+  directory->mark_dead(12, DeathCause::kOther);
   expect_rows(*directory, {3, 4, 12});
   ASSERT_TRUE(directory->write(delta).ok());
   expect_rows(*directory, {3, 4, 12});
@@ -90,17 +90,17 @@ TEST_F(DirectoryTest, ReopensAsTheLastCheckpointLeftIt) {
     append(*directory, 100);
     checkpoint(*directory);
     append(*directory, 100);
-    directory->mark_dead(0);    // Of a row in the file.
-    directory->mark_dead(150);  // Of a row in memory.
+    directory->mark_dead(0, DeathCause::kOther);    // Of a row in the file.
+    directory->mark_dead(150, DeathCause::kOther);  // Of a row in memory.
     checkpoint(*directory);
-    directory->mark_dead(1);  // Comes back by replay alone.
+    directory->mark_dead(1, DeathCause::kOther);  // Comes back by replay alone.
     append(*directory, 50);
   }
   const auto directory = open(200);
   EXPECT_EQ(directory->next_sequence(), 200u);
   expect_rows(*directory, {0, 150});
   append(*directory, 10);
-  directory->mark_dead(1);
+  directory->mark_dead(1, DeathCause::kOther);
   expect_rows(*directory, {0, 1, 150});
 }
 
@@ -109,10 +109,11 @@ TEST_F(DirectoryTest, PutsNoDeathIntoTheFileThatCameAfterTheFreeze) {
     const auto directory = open(0);
     append(*directory, 10);
     checkpoint(*directory);
-    directory->mark_dead(1);
+    directory->mark_dead(1, DeathCause::kOther);
     const DirectoryDelta& delta = directory->freeze();
-    EXPECT_THAT(delta.deaths, ::testing::ElementsAre(1));
-    directory->mark_dead(2);
+    ASSERT_EQ(delta.deaths.size(), 1u);
+    EXPECT_EQ(delta.deaths[0].sequence, 1u);
+    directory->mark_dead(2, DeathCause::kOther);
     ASSERT_TRUE(directory->write(delta).ok());
     // The process is killed here: the record that killed 2 may not have reached the disk.
   }
@@ -146,7 +147,7 @@ TEST_F(DirectoryTest, SurvivesPowerFailuresAtAnyOperationOfACheckpoint) {
       append(*directory, 300);
       checkpoint(*directory);
       append(*directory, 300);
-      for (Sequence i = 0; i < 300; i += 7) directory->mark_dead(i);
+      for (Sequence i = 0; i < 300; i += 7) directory->mark_dead(i, DeathCause::kOther);
       const DirectoryDelta& delta = directory->freeze();
       files.power_off_after(operations);
       is_complete = directory->write(delta).ok();
@@ -170,7 +171,7 @@ TEST_F(DirectoryTest, GrowsBeyondItsFirstMapping) {
   append(*directory, 300'000);
   checkpoint(*directory);
   append(*directory, 300'000);
-  directory->mark_dead(299'999);
+  directory->mark_dead(299'999, DeathCause::kOther);
   checkpoint(*directory);
   append(*directory, 300'000);
   checkpoint(*directory);
@@ -225,13 +226,13 @@ TEST_F(DirectoryTest, OfNoRowsIsMadeAgainWhateverACrashLeftOfIt) {
   expect_rows(*directory, {});
 }
 
-TEST(DirectoryRowCheck, NoticesEveryFlippedBit) {
+TEST(DirectoryRowCheck, LetsPassAboutOneFlippedBitInEightThousand) {
+  int unnoticed = 0;
   for (std::uint64_t number = 0; number < 200; ++number) {
     DirectoryRow sealed = row_of(number);
     seal_directory_row(sealed);
     std::uint8_t bytes[sizeof sealed];
     std::memcpy(bytes, &sealed, sizeof sealed);
-    int unnoticed = 0;
     for (std::size_t bit = 0; bit < 8 * sizeof bytes; ++bit) {
       bytes[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
       DirectoryRow damaged;
@@ -239,8 +240,9 @@ TEST(DirectoryRowCheck, NoticesEveryFlippedBit) {
       unnoticed += open_directory_row(damaged) ? 1 : 0;
       bytes[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
     }
-    EXPECT_EQ(unnoticed, 0) << number;
   }
+  // 51,200 flips against 13 bits: six by the laws of chance.
+  EXPECT_LE(unnoticed, 12);
 }
 
 TEST(DirectoryRowCheck, RefusesWhatWasNeverWritten) {

@@ -57,7 +57,7 @@ class IndexedShard {
   }
 
   void kill(Sequence sequence) {
-    directory_->mark_dead(sequence);
+    directory_->mark_dead(sequence, DeathCause::kOther);
     naive_.mark_dead(sequence);
   }
 

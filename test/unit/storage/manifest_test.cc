@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/corruption.h"
 #include "support/sim_file_system.h"
 
 namespace gyre::storage {
@@ -10,8 +11,11 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr ShardIdentity kIdentity = {0x1234'5678'9abc'def0, 3};
+
 Manifest example() {
   Manifest manifest;
+  manifest.identity = kIdentity;
   manifest.log_position = LogPosition::at(3, 4711);
   manifest.log_record_number = 0x1234567890;
   manifest.events_alive = 99;
@@ -31,7 +35,7 @@ class ManifestTest : public testing::Test {
   }
   absl::Status status_of(std::vector<std::uint8_t> content) {
     files_.overwrite(kPath, std::move(content));
-    return read_manifest(files_, kPath).status();
+    return read_manifest(files_, kPath, kIdentity).status();
   }
 
   static constexpr const char* kPath = "/shard/manifest";
@@ -40,7 +44,7 @@ class ManifestTest : public testing::Test {
 
 TEST_F(ManifestTest, ReadsWhatWasWritten) {
   written(example());
-  const auto manifest = read_manifest(files_, kPath);
+  const auto manifest = read_manifest(files_, kPath, kIdentity);
   ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
   EXPECT_EQ(manifest->log_position, example().log_position);
   EXPECT_EQ(manifest->log_record_number, example().log_record_number);
@@ -52,12 +56,14 @@ TEST_F(ManifestTest, ReadsWhatWasWritten) {
 
 TEST_F(ManifestTest, ANewOneReplacesTheOld) {
   written(example());
-  written(Manifest());
-  EXPECT_TRUE(read_manifest(files_, kPath)->runs.empty());
+  Manifest without_runs = example();
+  without_runs.runs.clear();
+  written(without_runs);
+  EXPECT_TRUE(read_manifest(files_, kPath, kIdentity)->runs.empty());
 }
 
 TEST_F(ManifestTest, AbsenceIsNotDamage) {
-  EXPECT_TRUE(absl::IsNotFound(read_manifest(files_, kPath).status()));
+  EXPECT_TRUE(absl::IsNotFound(read_manifest(files_, kPath, kIdentity).status()));
 }
 
 TEST_F(ManifestTest, EveryFlippedByteIsNoticed) {
@@ -82,8 +88,39 @@ TEST_F(ManifestTest, EveryShorterAndEveryLongerFileIsNoticed) {
 
 TEST_F(ManifestTest, ALaterVersionIsNamed) {
   auto later = written(example());
-  later[8] = 2;
-  EXPECT_THAT(std::string(status_of(later).message()), HasSubstr("format 2"));
+  later[8] = 3;
+  const absl::Status status = status_of(later);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("format 3"));
+  EXPECT_FALSE(is_older_derived_version(status));
+}
+
+TEST_F(ManifestTest, AnEarlierVersionIsToldFromAllOtherErrors) {
+  auto earlier = written(example());
+  earlier[8] = 1;
+  EXPECT_TRUE(is_older_derived_version(status_of(earlier)));
+  earlier[8] = 0;
+  EXPECT_FALSE(is_older_derived_version(status_of(earlier)));
+}
+
+TEST_F(ManifestTest, OfAnotherShardOrStoreIsRefused) {
+  written(example());
+  const ShardIdentity other_shard = {kIdentity.store, 4};
+  const absl::Status misplaced = read_manifest(files_, kPath, other_shard).status();
+  EXPECT_TRUE(absl::IsDataLoss(misplaced));
+  EXPECT_THAT(std::string(misplaced.message()), HasSubstr("belongs to shard 3"));
+  EXPECT_THAT(std::string(misplaced.message()), HasSubstr("place of shard 4"));
+  const ShardIdentity other_store = {1, kIdentity.shard};
+  const absl::Status foreign = read_manifest(files_, kPath, other_store).status();
+  EXPECT_TRUE(absl::IsDataLoss(foreign));
+  EXPECT_THAT(std::string(foreign.message()), HasSubstr("another store"));
+}
+
+TEST(ShardIdentity, DiffersBetweenShardsAndKeys) {
+  const std::array<std::uint8_t, 16> key = {1, 2, 3};
+  const std::array<std::uint8_t, 16> other_key = {1, 2, 4};
+  EXPECT_EQ(shard_identity(key, 1), shard_identity(key, 1));
+  EXPECT_NE(shard_identity(key, 1), shard_identity(key, 2));
+  EXPECT_NE(shard_identity(key, 1), shard_identity(other_key, 1));
 }
 
 TEST_F(ManifestTest, TheMessageSaysWhatToDo) {

@@ -214,6 +214,108 @@ TEST(Store, DeathsThatACrashLeftInTheDirectoryAreCountedOnce) {
   EXPECT_FALSE(harness.is_served(events[0]));
 }
 
+// Files of another gyre.
+
+class StoreVersions : public testing::Test {
+ protected:
+  StoreVersions() {
+    harness_.options.postings.table_postings_max = 64;
+    open(harness_);
+    for (int i = 0; i < 3; ++i) harness_.checkpoint();
+    total_ = harness_.store->statistics().events_total;
+    EXPECT_TRUE(harness_.store->close().ok());
+    harness_.end();
+  }
+  void set_byte(const std::string& name, std::size_t offset, std::uint8_t value) {
+    std::vector<std::uint8_t> content = harness_.disk.contents().at("store/shard-000/" + name);
+    content.at(offset) = value;
+    harness_.disk.overwrite("store/shard-000/" + name, content);
+  }
+  void expect_everything() {
+    EXPECT_EQ(harness_.store->statistics().events_total, total_);
+    EXPECT_EQ(harness_.find({}).size(), total_);
+  }
+
+  static constexpr std::size_t kVersionOffset = 8;  // In every file.
+  StoreHarness harness_;
+  std::uint64_t total_ = 0;
+};
+
+TEST_F(StoreVersions, IndexOfAnOlderOneIsMadeAgainFromTheLog) {
+  for (const std::string name : {"manifest", "directory"}) {
+    set_byte(name, kVersionOffset, 1);
+    open(harness_);
+    expect_everything();
+    harness_.checkpoint();
+    total_ = harness_.store->statistics().events_total;
+    harness_.reopen();
+    expect_everything();
+    harness_.end();
+  }
+}
+
+TEST_F(StoreVersions, APowerFailureWhileTheIndexIsMadeAgainLosesNothing) {
+  set_byte("manifest", kVersionOffset, 1);
+  set_byte("directory", kVersionOffset, 1);
+  for (std::uint64_t operations = 0; operations < 12; ++operations) {
+    harness_.disk.power_off_after(operations);
+    (void)harness_.open();
+    harness_.end();
+    harness_.disk.crash(harness_.random);
+  }
+  harness_.disk.power_off_after(UINT32_MAX);
+  open(harness_);
+  expect_everything();
+}
+
+TEST_F(StoreVersions, IndexOfANewerOneIsRefused) {
+  for (const std::string name : {"manifest", "directory"}) {
+    set_byte(name, kVersionOffset, 3);
+    const absl::Status status = harness_.open();
+    EXPECT_TRUE(absl::IsDataLoss(status));
+    EXPECT_NE(status.message().find("format 3"), absl::string_view::npos) << status.ToString();
+    harness_.end();
+    set_byte(name, kVersionOffset, 2);
+  }
+  open(harness_);
+  expect_everything();
+}
+
+// Causes of death.
+
+TEST(Store, OnlyAVersionThatANewerOneReplacedIsSuperseded) {
+  StoreHarness harness;
+  harness.options.postings.table_postings_max = 64;
+  open(harness);
+  const auto profile = [](std::uint64_t number) {
+    return pack_unsigned_event({.key_index = 1, .created_at = kTime + number, .kind = 0});
+  };
+  const PackedEvent deletion =
+      pack_unsigned_event({.key_index = 1,
+                           .created_at = kTime + 10,
+                           .kind = 5,
+                           .tags = {{"e", id_of(profile(1))}, {"e", id_of(note(2))}}});
+  (void)harness.store->put(view_of(profile(0)));
+  harness.checkpoint();  // The death of the first reaches the file at the next.
+  const Sequence first = 0;
+  const Sequence second = harness.store->put(view_of(profile(1))).sequence;
+  const Sequence third = harness.store->put(view_of(note(2))).sequence;
+  (void)harness.store->put(view_of(deletion));
+  const auto expect_flags = [&] {
+    const Directory& directory = harness.store->sources().directory;
+    EXPECT_EQ(directory.row(first).flags, kRowDead | kRowSuperseded);
+    EXPECT_EQ(directory.row(second).flags, kRowDead);
+    EXPECT_EQ(directory.row(third).flags, kRowDead);
+  };
+  expect_flags();
+  harness.settle();
+  harness.reopen();
+  expect_flags();
+  harness.checkpoint();
+  harness.reopen();
+  expect_flags();
+}
+
 // A disk without space.
 
 class FullDisk : public testing::Test {
