@@ -4,6 +4,8 @@
 namespace gyre::storage {
 namespace {
 
+constexpr std::string_view kUnfinishedSuffix = ".tmp";
+
 std::string_view parent_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return ".";
@@ -39,13 +41,21 @@ absl::StatusOr<std::string> read_file(FileSystem& files, std::string_view path) 
 
 absl::Status write_file_atomically(FileSystem& files, std::string_view path,
                                    std::string_view content) {
-  const std::string unfinished = concat(path, ".tmp");
+  if (absl::Status status = stage_file(files, path, content); !status.ok()) return status;
+  return publish_file(files, path);
+}
+
+absl::Status stage_file(FileSystem& files, std::string_view path, std::string_view content) {
+  const std::string unfinished = concat(path, kUnfinishedSuffix);
   if (absl::Status status = remove_if_there(files, unfinished); !status.ok()) return status;
   // The content is durable before the name points to it, so that no crash can show a part of it.
-  if (absl::Status status = write_new_file(files, unfinished, content); !status.ok()) {
-    remove_if_there(files, unfinished).IgnoreError();
-    return status;
-  }
+  absl::Status status = write_new_file(files, unfinished, content);
+  if (!status.ok()) remove_if_there(files, unfinished).IgnoreError();
+  return status;
+}
+
+absl::Status publish_file(FileSystem& files, std::string_view path) {
+  const std::string unfinished = concat(path, kUnfinishedSuffix);
   if (absl::Status status = files.rename(unfinished, path); !status.ok()) return status;
   return files.sync_directory(parent_of(path));
 }

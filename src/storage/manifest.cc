@@ -133,7 +133,16 @@ absl::StatusOr<Manifest> read_manifest(FileSystem& files, std::string_view path,
 }
 
 absl::Status write_manifest(FileSystem& files, std::string_view path, const Manifest& manifest) {
-  return write_file_atomically(files, path, encode(manifest));
+  if (absl::Status status = stage_manifest(files, path, manifest); !status.ok()) return status;
+  return publish_manifest(files, path);
+}
+
+absl::Status stage_manifest(FileSystem& files, std::string_view path, const Manifest& manifest) {
+  return stage_file(files, path, encode(manifest));
+}
+
+absl::Status publish_manifest(FileSystem& files, std::string_view path) {
+  return publish_file(files, path);
 }
 
 }  // namespace gyre::storage

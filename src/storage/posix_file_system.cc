@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -302,6 +303,14 @@ class PosixFileSystem final : public FileSystem {
     const int error = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
     close(fd);
     return error == 0 ? absl::OkStatus() : sync_error_status(path, error);
+  }
+
+  absl::StatusOr<std::uint64_t> free_bytes(std::string_view path) const override {
+    struct statvfs information{};
+    if (statvfs(std::string(path).c_str(), &information) != 0) {
+      return error_status("ask for the free space of", path, errno);
+    }
+    return std::uint64_t{information.f_bavail} * information.f_frsize;
   }
 
   absl::StatusOr<std::unique_ptr<Lock>> lock(std::string_view path) override {

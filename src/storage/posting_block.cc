@@ -40,12 +40,12 @@ PostingBlock::PostingBlock(const std::uint8_t* bytes, Term first_term)
       times_(new_terms_ + new_term_bytes(head_), head_.created_at_bits),
       sequences_(new_terms_ + new_term_bytes(head_) + time_bytes(head_), head_.sequence_bits) {}
 
-bool PostingBlock::is_well_formed(ByteSpan bytes, std::uint64_t posting_count) {
+bool PostingBlock::is_well_formed(ByteSpan bytes) {
   if (bytes.size() < sizeof(RunBlockHead)) return false;
   const RunBlockHead head = load_head(bytes.data());
-  return head.posting_count == posting_count && head.term_count > 0 &&
-         head.term_count <= head.posting_count && is_packed_width(head.term_bits) &&
-         is_packed_width(head.created_at_bits) && head.sequence_bits <= 32 &&
+  return head.term_count > 0 && head.term_count <= head.posting_count &&
+         is_packed_width(head.term_bits) && is_packed_width(head.created_at_bits) &&
+         head.sequence_bits <= 32 &&
          sizeof head + term_bytes(head) + new_term_bytes(head) + time_bytes(head) +
                  sequence_bytes(head) ==
              bytes.size();

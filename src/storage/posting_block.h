@@ -21,7 +21,7 @@ class PostingBlock {
   // Requires: is_well_formed().
   PostingBlock(const std::uint8_t* bytes, Term first_term);
   // Whether the lists of a block fill its bytes exactly.
-  [[nodiscard]] static bool is_well_formed(ByteSpan bytes, std::uint64_t posting_count);
+  [[nodiscard]] static bool is_well_formed(ByteSpan bytes);
 
   [[nodiscard]] std::uint32_t posting_count() const { return head_.posting_count; }
   [[nodiscard]] std::uint64_t created_at(std::uint32_t index) const {

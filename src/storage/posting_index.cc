@@ -36,7 +36,7 @@ struct PostingIndex::Impl {
   std::unique_ptr<PostingTable> discarded;  // Freed bit by bit.
   std::vector<std::unique_ptr<PostingRun>> runs;
   std::unique_ptr<PostingRun> written;  // By the worker, not yet installed.
-  // Merged into others; unmapped by the worker, for that takes a while.
+  // Merged into others; unmapped by the worker in release_merged(), for that takes a while.
   std::vector<std::unique_ptr<PostingRun>> merged;
   std::uint64_t version = 0;
 };
@@ -129,6 +129,8 @@ std::uint64_t PostingIndex::estimate(const PostingRange& range) const {
   return count;
 }
 
+const PostingIndex::Options& PostingIndex::options() const { return impl_->options; }
+
 std::uint64_t PostingIndex::version() const { return impl_->version; }
 
 void PostingIndex::freeze() {
@@ -158,7 +160,6 @@ absl::Status PostingIndex::Impl::take_written(std::string_view name) {
   if (!run.ok()) return run.status();
   (*run)->populate();
   written = *std::move(run);
-  merged.clear();
   return absl::OkStatus();
 }
 
@@ -184,17 +185,14 @@ std::vector<std::string> PostingIndex::choose_merge() const {
   return names;
 }
 
-// In the worker's thread, with mappings of its own: what a run remembers of checked blocks is the
-// shard's.
-absl::Status PostingIndex::write_merged_run(const std::vector<std::string>& inputs,
-                                            std::string_view name) {
-  const Impl& impl = *impl_;
-  absl::Status status = merge_runs(impl.files, impl.folder, inputs, name, impl.directory);
-  return status.ok() ? impl_->take_written(name) : status;
+absl::Status PostingIndex::take_merged_run(std::string_view name) {
+  return impl_->take_written(name);
 }
 
-void PostingIndex::install_merged_run(const std::vector<std::string>& inputs,
-                                      std::string_view name) {
+void PostingIndex::release_merged() { impl_->merged.clear(); }
+
+std::uint64_t PostingIndex::install_merged_run(const std::vector<std::string>& inputs,
+                                               std::string_view name) {
   Impl& impl = *impl_;
   GYRE_ASSERT(impl.written != nullptr && impl.written->name() == name);
   std::uint64_t input_postings = 0;
@@ -206,11 +204,11 @@ void PostingIndex::install_merged_run(const std::vector<std::string>& inputs,
     input_postings += (*run)->posting_count();
     impl.merged.push_back(std::move(*run));
   }
-  GYRE_ASSERT_CMP(impl.merged.size(), ==, inputs.size());
   GYRE_ASSERT_CMP(impl.written->posting_count(), ==, input_postings);
   impl.runs.erase(gone, impl.runs.end());
   impl.runs.push_back(std::move(impl.written));
   ++impl.version;
+  return input_postings;
 }
 
 std::vector<std::string> PostingIndex::run_names() const {
@@ -219,6 +217,8 @@ std::vector<std::string> PostingIndex::run_names() const {
   for (const auto& run : impl_->runs) names.push_back(run->name());
   return names;
 }
+
+std::size_t PostingIndex::run_count() const { return impl_->runs.size(); }
 
 std::uint64_t PostingIndex::table_posting_count() const {
   return impl_->active->posting_count() +

@@ -70,21 +70,8 @@ absl::Status PostingRun::check_parts() const {
     return derived_version_error(path_, header.version, kRunVersion);
   }
   if (header != kRunHeader) return damaged("header");
-  const ByteSpan footer(mapped_ + bytes_ - sizeof footer_, offsetof(RunFooter, crc));
-  const bool is_run_footer = footer_.magic == kRunMagic && footer_.version == kRunVersion;
-  if (!is_run_footer || crc32c(0, footer) != footer_.crc) return damaged("footer");
-
-  // Each part is bounded by the file's size first, so that no sum wraps around.
-  const bool are_parts_bounded = footer_.fence_bytes > 0 && footer_.fence_bytes <= bytes_ &&
-                                 footer_.fence_bytes % kFenceBlockBytes == 0 &&
-                                 footer_.fence_offset <= bytes_ && footer_.index_offset <= bytes_ &&
-                                 footer_.block_count <= bytes_ / sizeof(RunBlock);
+  if (!is_sound(footer_, bytes_)) return damaged("footer");
   const std::uint64_t index_bytes = footer_.block_count * sizeof(RunBlock);
-  if (!are_parts_bounded || footer_.blocks_end > footer_.fence_offset ||
-      footer_.fence_offset + footer_.fence_bytes != footer_.index_offset ||
-      footer_.index_offset + index_bytes + sizeof(RunFooter) != bytes_) {
-    return damaged("footer");
-  }
   const ByteSpan fence(mapped_ + footer_.fence_offset, footer_.fence_bytes);
   if (crc32c(0, fence) != footer_.fence_crc) return damaged("fence");
   const ByteSpan index(mapped_ + footer_.index_offset, index_bytes);
@@ -195,7 +182,8 @@ PostingBlock PostingRun::use_block(std::uint32_t block) const {
 void PostingRun::verify_block(std::uint32_t block, const RunBlock& here) const {
   const ByteSpan bytes(mapped_ + here.offset, here.bytes);
   const std::uint64_t posting_count = postings_before(block + 1) - here.postings_before;
-  if (crc32c(0, bytes) != here.crc || !PostingBlock::is_well_formed(bytes, posting_count)) {
+  if (crc32c(0, bytes) != here.crc || !PostingBlock::is_well_formed(bytes) ||
+      PostingBlock(bytes.data(), here.first_term).posting_count() != posting_count) {
     stop_for_corruption(path_, "a block fails its checksum");
   }
   is_verified_[block] = true;

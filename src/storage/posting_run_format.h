@@ -78,6 +78,8 @@ struct RunFooter {
   std::uint32_t crc;  // CRC32C of the footer before this.
 };
 static_assert(sizeof(RunFooter) == 80);
+// Whether the footer is whole and describes a file of this length.
+[[nodiscard]] bool is_sound(const RunFooter& footer, std::uint64_t file_bytes);
 // Reading the last packed numbers of a block touches up to 8 bytes behind it.
 static_assert(sizeof(RunFooter) >= 8);
 

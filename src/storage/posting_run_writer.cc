@@ -56,6 +56,12 @@ void PostingRunWriter::add(Term term, std::uint64_t created_at, Sequence sequenc
   ++posting_count_;
 }
 
+absl::Status PostingRunWriter::sync() {
+  flush();
+  if (status_.ok()) status_ = file_->sync_data();
+  return status_;
+}
+
 absl::Status PostingRunWriter::finish() {
   write_tail();
   flush();

@@ -28,6 +28,8 @@ class PostingRunWriter {
   // write is kept and told by finish().
   void add(Term term, std::uint64_t created_at, Sequence sequence);
 
+  // Makes what was added durable, but for the last, unfinished block.
+  [[nodiscard]] absl::Status sync();
   // Writes what is left, syncs the file and its name.
   [[nodiscard]] absl::Status finish();
 

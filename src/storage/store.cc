@@ -8,13 +8,15 @@
 #include "gyre/base/assert.h"
 #include "gyre/base/log.h"
 #include "gyre/nostr/kind.h"
-#include "gyre/storage/manifest.h"
 #include "storage/author_rules.h"
-#include "storage/background_worker.h"
+#include "storage/checkpoint_task.h"
 #include "storage/corruption.h"
+#include "storage/maintenance.h"
 #include "storage/memory_keeper.h"
+#include "storage/merge_task.h"
 #include "storage/record.h"
 #include "storage/record_fetch.h"
+#include "storage/shard_manifest.h"
 #include "storage/siphash.h"
 
 namespace gyre::storage {
@@ -28,9 +30,6 @@ constexpr std::uint64_t kTablesMax = 4;
 // Between commits while more is coming (Store::CommitPace): far below what a flood's events wait
 // for their signatures, and a tenth of the commits.
 constexpr std::uint64_t kCommitIntervalNs = 4'000'000;
-// Between two attempts to write a checkpoint that failed (the disk may be full).
-constexpr std::uint64_t kCheckpointRetryNs = 2'000'000'000;
-
 // At close, a checkpoint is written if the table holds at least this share of its maximum.
 constexpr std::uint64_t kCloseShare = 10;
 // Sequences that one record makes dead: 1 MiB, and at most a quarter of what a record can hold. A
@@ -38,9 +37,8 @@ constexpr std::uint64_t kCloseShare = 10;
 constexpr std::uint64_t kRetiredPerRecordMax = 256 * 1024;
 constexpr std::uint64_t kRetiredShare = 4 * sizeof(Sequence);
 
-constexpr char kRunPrefix[] = "run-";
-
-std::string manifest_path(const std::string& folder) { return folder + "/manifest"; }
+// Checkpoints between two words about a long recovery: some seconds' worth.
+constexpr std::uint64_t kCheckpointsPerReport = 10;
 
 RetireReason reason_of(PackedEventView request) {
   return request.kind() == nostr::kKindVanish ? RetireReason::kVanished : RetireReason::kDeleted;
@@ -57,6 +55,12 @@ DeathCause death_cause_of(PackedEventView event) {
   return DeathCause::kOther;
 }
 
+absl::Status unknown_record_type(const LogRecord& record) {
+  return absl::DataLossError(absl::StrCat("record ", record.number, " has the unknown type ",
+                                          static_cast<int>(record.type),
+                                          "; it was written by a newer gyre"));
+}
+
 }  // namespace
 
 struct Store::Impl {
@@ -64,15 +68,15 @@ struct Store::Impl {
        const StoreOptions& options_in, const Clock& clock_in)
       : files(files_in),
         folder(data.shard_path(shard)),
-        identity(shard_identity(data.key(), shard)),
         options(options_in),
         clock(clock_in),
-        hasher(data.key()) {}
+        hasher(data.key()),
+        manifest(files_in, folder, shard_identity(data.key(), shard)) {}
 
   absl::Status open(Random& random);
   absl::Status open_index();
   absl::Status forget_index();
-  void remove_unnamed_runs();
+  void checkpoint_while_replaying(const LogRecord& record);
   absl::Status replay(const LogRecord& record);
   absl::Status replay_event(const LogRecord& record);
   absl::Status replay_retire(const LogRecord& record);
@@ -88,12 +92,8 @@ struct Store::Impl {
   void note_expiration(std::int64_t expiration_s);
 
   void start_commit(CommitPace pace);
-  void start_checkpoint();
-  void freeze();
-  void name_next_run();
-  [[nodiscard]] absl::Status write_checkpoint();
-  [[nodiscard]] absl::Status install_checkpoint();
-  void take_checkpoint_result();
+  void freeze_if_full();
+  [[nodiscard]] EventLog::Start end_of_log() const { return {log->appended(), log->next_number()}; }
   [[nodiscard]] absl::Status close();
   [[nodiscard]] absl::Status checkpoint_at_close();
 
@@ -104,7 +104,6 @@ struct Store::Impl {
 
   FileSystem& files;
   std::string folder;
-  const ShardIdentity identity;
   StoreOptions options;
   const Clock& clock;
   TermHasher hasher;
@@ -114,30 +113,24 @@ struct Store::Impl {
   std::unique_ptr<ColdReads> reads;
   RecordFetch tie;  // Of the event that put() was asked about last.
   LogRecovery recovery;
-  Manifest manifest;
+  ShardManifest manifest;
   std::uint64_t events_alive = 0;
   std::int64_t swept_until_s = 0;  // Expirations up to here have been made dead.
   // A sweep that ran out of its budget goes on behind this, up to sweep_until_s.
   std::optional<PostingPlace> sweep_place;
   std::int64_t sweep_until_s = 0;
 
-  // A checkpoint goes kNone -> kWaitDurable (log not yet synced to its end) -> kWriting -> kNone.
-  enum class CheckpointState : std::uint8_t { kNone, kWaitDurable, kWriting };
-  CheckpointState checkpoint_state = CheckpointState::kNone;
-  Manifest next_manifest;
-  std::string next_run;
-  bool may_be_named = false;  // The manifest on disk may name next_run.
-  const DirectoryDelta* delta = nullptr;
-  bool has_checkpoint_failed = false;  // The last attempt.
-  std::uint64_t checkpoint_retry_at_ns = 0;
   std::uint64_t commit_started_ns = 0;
-  BackgroundWorker worker;
-  MemoryKeeper keeper;
-
   // Scratch, so that storing allocates nothing in the steady state.
   std::vector<Sequence> retired;
   EventRecordHead record_head;
   TermList terms;
+
+  std::unique_ptr<CheckpointTask> checkpoint;
+  std::unique_ptr<MergeTask> merge;
+  // Last: their threads use what stands above.
+  std::unique_ptr<Maintenance> maintenance;
+  MemoryKeeper keeper;
 };
 
 Store::Store() = default;
@@ -165,71 +158,66 @@ absl::Status Store::Impl::open(Random& random) {
   }
   if (!index_status.ok()) return index_status;
 
+  const Manifest& found = manifest.durable();
+  events_alive = found.events_alive;
   auto opened_log = EventLog::open(
-      files, folder, options.log, random, {manifest.log_position, manifest.log_record_number},
+      files, folder, options.log, random, {found.log_position, found.log_record_number},
       [this](const LogRecord& record) { return replay(record); }, recovery, clock);
   if (!opened_log.ok()) return opened_log.status();
   log = *std::move(opened_log);
   reads = std::make_unique<ColdReads>(*log);
-  events_alive += manifest.events_alive;
-  remove_unnamed_runs();
+  checkpoint->note_durable(log->durable());
+  maintenance =
+      std::make_unique<Maintenance>(std::vector<BackgroundTask*>{checkpoint.get(), merge.get()});
   return absl::OkStatus();
 }
 
 // Manifest, directory and runs.
 absl::Status Store::Impl::open_index() {
-  absl::StatusOr<Manifest> found = read_manifest(files, manifest_path(folder), identity);
-  if (found.ok()) {
-    manifest = *std::move(found);
-  } else if (!absl::IsNotFound(found.status())) {
-    return found.status();
-  }
-  manifest.identity = identity;
-
+  if (absl::Status status = manifest.load(); !status.ok()) return status;
+  const Manifest& found = manifest.durable();
   auto opened_directory =
-      Directory::open(files, absl::StrCat(folder, "/directory"), manifest.directory_rows);
+      Directory::open(files, absl::StrCat(folder, "/directory"), found.directory_rows);
   if (!opened_directory.ok()) return opened_directory.status();
   directory = *std::move(opened_directory);
 
   auto opened_postings =
-      PostingIndex::open(files, folder, manifest.runs, *directory, options.postings);
+      PostingIndex::open(files, folder, found.runs, *directory, options.postings);
   if (!opened_postings.ok()) return opened_postings.status();
   postings = *std::move(opened_postings);
+  checkpoint = std::make_unique<CheckpointTask>(manifest, *directory, *postings, clock);
+  merge = std::make_unique<MergeTask>(manifest, *directory, *postings, clock);
   return absl::OkStatus();
 }
 
-// Without a manifest no row and no run counts. It must be gone for good before anything else is
-// written: a power cut that brought it back would find files that it does not describe.
 absl::Status Store::Impl::forget_index() {
   postings.reset();
   directory.reset();
-  manifest = {};
-  if (absl::Status status = files.remove(manifest_path(folder)); !status.ok()) return status;
-  return files.sync_directory(folder);
+  return manifest.forget();
 }
 
-// What checkpoints left behind that were not finished.
-void Store::Impl::remove_unnamed_runs() {
-  const auto names = files.list(folder);
-  if (!names.ok()) return;
-  for (const std::string& name : *names) {
-    const bool is_named =
-        std::find(manifest.runs.begin(), manifest.runs.end(), name) != manifest.runs.end();
-    if (!name.starts_with(kRunPrefix) || is_named) continue;
-    const absl::Status status = files.remove(absl::StrCat(folder, "/", name));
-    if (!status.ok()) GYRE_LOG(kWarning, "%s", status.ToString().c_str());
-  }
+// What a long log fills tables with is written as it comes, so that making the whole index again
+// takes no more memory than running. Whatever was read is durable.
+void Store::Impl::checkpoint_while_replaying(const LogRecord& record) {
+  if (!postings->wants_freeze() || checkpoint->is_under_way()) return;
+  checkpoint->freeze({record.end, record.number + 1}, events_alive);
+  // A failure is no reason not to start: what could not be written stays in memory for now.
+  if (!checkpoint->write_now().ok()) return;
+  if (checkpoint->completed_count() % kCheckpointsPerReport != 0) return;
+  GYRE_LOG(kInfo, "%s: %u events of the log are indexed", folder.c_str(),
+           directory->next_sequence());
 }
 
 absl::Status Store::Impl::replay(const LogRecord& record) {
+  checkpoint->note_durable(record.end);
+  absl::Status status = unknown_record_type(record);
   switch (record.type) {
     case RecordType::kEvent:
-    case RecordType::kForeignRequest: return replay_event(record);
-    case RecordType::kRetire: return replay_retire(record);
+    case RecordType::kForeignRequest: status = replay_event(record); break;
+    case RecordType::kRetire: status = replay_retire(record); break;
   }
-  return absl::DataLossError(absl::StrCat("record ", record.number, " has the unknown type ",
-                                          static_cast<int>(record.type),
-                                          "; it was written by a newer gyre"));
+  if (status.ok()) checkpoint_while_replaying(record);
+  return status;
 }
 
 absl::Status Store::Impl::replay_event(const LogRecord& record) {
@@ -357,7 +345,7 @@ std::optional<Verdict> Store::Impl::why_no_room(std::uint64_t payload_bytes) con
   if (payload_bytes > log->payload_bytes_max()) return Verdict::kTooLarge;
   if (directory->next_sequence() >= kSequenceMax) return Verdict::kDiskFull;
   if (postings->table_posting_count() > kTablesMax * options.postings.table_postings_max) {
-    return has_checkpoint_failed ? Verdict::kDiskFull : Verdict::kBusy;
+    return checkpoint->has_failed() ? Verdict::kDiskFull : Verdict::kBusy;
   }
   if (log->has_room(payload_bytes)) return std::nullopt;
   return log->is_disk_full() ? Verdict::kDiskFull : Verdict::kBusy;
@@ -486,8 +474,9 @@ const LogRecovery& Store::recovery() const { return impl_->recovery; }
 
 bool Store::work(CommitPace pace) {
   const bool has_moved = impl_->log->take_completions();
-  impl_->take_checkpoint_result();
-  impl_->start_checkpoint();
+  impl_->checkpoint->note_durable(impl_->log->durable());
+  impl_->freeze_if_full();
+  impl_->maintenance->work();
   impl_->start_commit(pace);
   return has_moved;
 }
@@ -499,72 +488,10 @@ void Store::Impl::start_commit(CommitPace pace) {
   log->start_commit();
 }
 
-// Freezes what is in memory and notes where the log stands.
-void Store::Impl::freeze() {
-  postings->freeze();
-  delta = &directory->freeze();
-  next_manifest = manifest;
-  next_manifest.log_position = log->appended();
-  next_manifest.log_record_number = log->next_number();
-  next_manifest.directory_rows = directory->next_sequence();
-  next_manifest.events_alive = events_alive;
-  name_next_run();
-  checkpoint_state = CheckpointState::kWaitDurable;
-}
-
-void Store::Impl::name_next_run() {
-  next_run = absl::StrCat(kRunPrefix, absl::Dec(next_manifest.next_run_number, absl::kZeroPad8));
-  next_manifest.runs = manifest.runs;
-  next_manifest.runs.push_back(next_run);
-  ++next_manifest.next_run_number;
-  may_be_named = false;
-}
-
-// The files may be written only once the log is durable up to the freeze: a manifest must never
-// count what a power cut could take from the log.
-void Store::Impl::start_checkpoint() {
-  if (checkpoint_state == CheckpointState::kNone && postings->wants_freeze()) {
-    freeze();
-    log->request_sync();
-  }
-  if (checkpoint_state == CheckpointState::kWaitDurable &&
-      log->durable() >= next_manifest.log_position &&
-      clock.monotonic_ns() >= checkpoint_retry_at_ns) {
-    checkpoint_state = CheckpointState::kWriting;
-    worker.post([this] { return write_checkpoint(); });
-  }
-}
-
-// Worker thread: reads what is frozen, writes files nobody else writes.
-absl::Status Store::Impl::write_checkpoint() {
-  if (absl::Status status = postings->write_run(next_run); !status.ok()) return status;
-  if (absl::Status status = directory->write(*delta); !status.ok()) return status;
-  may_be_named = true;
-  return write_manifest(files, manifest_path(folder), next_manifest);
-}
-
-absl::Status Store::Impl::install_checkpoint() {
-  if (absl::Status status = postings->install_run(next_run); !status.ok()) return status;
-  directory->drop_frozen();
-  delta = nullptr;
-  manifest = next_manifest;
-  checkpoint_state = CheckpointState::kNone;
-  has_checkpoint_failed = false;
-  return absl::OkStatus();
-}
-
-void Store::Impl::take_checkpoint_result() {
-  absl::Status result;
-  if (!worker.take_result(result)) return;
-  if (result.ok()) result = install_checkpoint();
-  if (result.ok()) return;
-  GYRE_LOG(kWarning, "checkpoint of %s failed and will be tried again: %s", folder.c_str(),
-           result.ToString().c_str());
-  checkpoint_state = CheckpointState::kWaitDurable;
-  has_checkpoint_failed = true;
-  checkpoint_retry_at_ns = clock.monotonic_ns() + kCheckpointRetryNs;
-  // A file that the manifest may name must not be made anew: a crash would leave half of it.
-  if (may_be_named) name_next_run();
+void Store::Impl::freeze_if_full() {
+  if (!postings->wants_freeze() || checkpoint->is_under_way()) return;
+  checkpoint->freeze(end_of_log(), events_alive);
+  log->request_sync();
 }
 
 void Store::start_threads(std::function<void()> on_progress) {
@@ -573,16 +500,16 @@ void Store::start_threads(std::function<void()> on_progress) {
       {[this](const std::atomic<bool>&) { impl_->directory->keep_in_memory(); },
        [this](const std::atomic<bool>& is_stopping) { impl_->log->keep_in_memory(is_stopping); }});
   impl_->log->start_writer_thread(on_progress);
-  impl_->worker.start_thread(std::move(on_progress));
+  impl_->maintenance->start_thread(std::move(on_progress));
 }
 
 bool Store::is_working() const {
-  return impl_->log->is_commit_in_flight() || impl_->worker.is_busy();
+  return impl_->log->is_commit_in_flight() || impl_->maintenance->is_busy();
 }
 
 bool Store::run_background_once() {
   const bool wrote = impl_->log->run_writer_once();
-  const bool worked = impl_->worker.run_once();
+  const bool worked = impl_->maintenance->run_once();
   return wrote || worked;
 }
 
@@ -591,11 +518,18 @@ StoreStatistics Store::statistics() const {
   statistics.events_alive = impl_->events_alive;
   statistics.events_total = impl_->directory->next_sequence();
   statistics.log_bytes = impl_->log->bytes_on_disk();
-  statistics.index_bytes = impl_->postings->bytes_on_disk() +
-                           std::uint64_t{impl_->manifest.directory_rows} * sizeof(DirectoryRow);
+  statistics.index_bytes =
+      impl_->postings->bytes_on_disk() +
+      std::uint64_t{impl_->manifest.durable().directory_rows} * sizeof(DirectoryRow);
   statistics.postings =
       impl_->postings->table_posting_count() + impl_->postings->run_posting_count();
-  statistics.runs = impl_->postings->run_names().size();
+  statistics.runs = impl_->postings->run_count();
+  statistics.table_postings = impl_->postings->table_posting_count();
+  statistics.checkpoints = impl_->checkpoint->completed_count();
+  statistics.failed_checkpoints = impl_->checkpoint->failed_count();
+  statistics.merges = impl_->merge->completed_count();
+  statistics.failed_merges = impl_->merge->failed_count();
+  statistics.merged_postings = impl_->merge->merged_postings();
   statistics.cold_reads = impl_->reads->read_count();
   statistics.damaged_records = impl_->log->damage().records;
   statistics.failed_reads = impl_->log->damage().failed_reads;
@@ -606,8 +540,8 @@ absl::Status Store::close() { return impl_->close(); }
 
 absl::Status Store::Impl::close() {
   keeper.stop_thread();
-  worker.stop_thread();
-  take_checkpoint_result();
+  maintenance->stop();
+  merge->abandon();
   // Closing makes the log durable to its end, so a checkpoint may count all of it.
   if (absl::Status status = log->close(); !status.ok()) return status;
   const absl::Status status = checkpoint_at_close();
@@ -620,17 +554,15 @@ absl::Status Store::Impl::close() {
 }
 
 absl::Status Store::Impl::checkpoint_at_close() {
-  if (checkpoint_state != CheckpointState::kNone) {
-    if (absl::Status status = write_checkpoint(); !status.ok()) return status;
-    if (absl::Status status = install_checkpoint(); !status.ok()) return status;
+  if (checkpoint->is_under_way()) {
+    if (absl::Status status = checkpoint->write_now(); !status.ok()) return status;
   }
   // A short tail replays in milliseconds; a run for each restart would cost every lookup.
   if (postings->table_posting_count() < options.postings.table_postings_max / kCloseShare) {
     return absl::OkStatus();
   }
-  freeze();
-  if (absl::Status status = write_checkpoint(); !status.ok()) return status;
-  return install_checkpoint();
+  checkpoint->freeze(end_of_log(), events_alive);
+  return checkpoint->write_now();
 }
 
 ShardId owner_shard(const Bytes32& pubkey, const std::array<std::uint8_t, 16>& key,

@@ -284,6 +284,10 @@ bool SimFileSystem::has_space_for(std::uint64_t growth) const {
   return growth <= capacity_ && used_bytes() <= capacity_ - growth;
 }
 
+absl::StatusOr<std::uint64_t> SimFileSystem::free_bytes(std::string_view /*path*/) const {
+  return capacity_ - std::min(capacity_, used_bytes());
+}
+
 absl::StatusOr<std::unique_ptr<storage::File>> SimFileSystem::open(std::string_view path,
                                                                    OpenMode mode) {
   const auto found = names_.find(path);

@@ -36,6 +36,7 @@ class SimFileSystem final : public storage::FileSystem {
   absl::Status rename(std::string_view from, std::string_view to) override;
   absl::Status remove(std::string_view path) override;
   absl::Status sync_directory(std::string_view path) override;
+  absl::StatusOr<std::uint64_t> free_bytes(std::string_view path) const override;
   absl::StatusOr<std::unique_ptr<Lock>> lock(std::string_view path) override;
 
   enum class Operation : std::uint8_t {

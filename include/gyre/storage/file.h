@@ -69,6 +69,8 @@ class FileSystem {
   [[nodiscard]] virtual absl::Status rename(std::string_view from, std::string_view to) = 0;
   [[nodiscard]] virtual absl::Status remove(std::string_view path) = 0;
   [[nodiscard]] virtual absl::Status sync_directory(std::string_view path) = 0;
+  // Space left for files in this folder, as far as this process may use it.
+  [[nodiscard]] virtual absl::StatusOr<std::uint64_t> free_bytes(std::string_view path) const = 0;
   // An exclusive lock held until the returned object dies; kUnavailable if another process has it.
   class Lock {
    public:
@@ -84,5 +86,10 @@ class FileSystem {
 [[nodiscard]] absl::StatusOr<std::string> read_file(FileSystem& files, std::string_view path);
 [[nodiscard]] absl::Status write_file_atomically(FileSystem& files, std::string_view path,
                                                  std::string_view content);
+
+// Its two halves: write path.tmp and sync it; rename it and sync the directory.
+[[nodiscard]] absl::Status stage_file(FileSystem& files, std::string_view path,
+                                      std::string_view content);
+[[nodiscard]] absl::Status publish_file(FileSystem& files, std::string_view path);
 
 }  // namespace gyre::storage

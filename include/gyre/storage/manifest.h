@@ -42,5 +42,10 @@ struct Manifest {
                                                      const ShardIdentity& identity);
 [[nodiscard]] absl::Status write_manifest(FileSystem& files, std::string_view path,
                                           const Manifest& manifest);
+// The two halves of write_manifest(). If the first fails, the old manifest stands for sure; if the
+// second fails, either may be on the disk.
+[[nodiscard]] absl::Status stage_manifest(FileSystem& files, std::string_view path,
+                                          const Manifest& manifest);
+[[nodiscard]] absl::Status publish_manifest(FileSystem& files, std::string_view path);
 
 }  // namespace gyre::storage

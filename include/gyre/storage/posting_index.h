@@ -75,7 +75,12 @@ struct PostingPlace {
 class PostingIndex {
  public:
   struct Options {
-    std::size_t table_postings_max = 1'000'000;  // Then the table should be frozen.
+    // Then the table should be frozen. At 50 bytes each 50 MB, twice while a checkpoint is written,
+    // and what a crash leaves to be replayed: half a second's work for a table.
+    std::size_t table_postings_max = 1'000'000;
+    // Merged at once. At some 50 ns each a fifth of a second: so long a checkpoint may have to wait
+    // for the worker, while a flood fills a twentieth of a table.
+    std::uint64_t merge_slice_postings = 4'000'000;
   };
 
   // Opens the runs that the manifest names. The directory lends id_prefix for run entries.
@@ -104,6 +109,7 @@ class PostingIndex {
   // The same, cheaper: exact for what is rare, to within two blocks of each run for what is not.
   [[nodiscard]] std::uint64_t estimate(const PostingRange& range) const;
 
+  [[nodiscard]] const Options& options() const;
   // Changes whenever cursors become invalid.
   [[nodiscard]] std::uint64_t version() const;
 
@@ -116,15 +122,17 @@ class PostingIndex {
   [[nodiscard]] absl::Status write_run(std::string_view name);
   [[nodiscard]] absl::Status install_run(std::string_view name);
 
-  // Merging, between checkpoints: choose_merge() names runs that should become one (none: nothing
-  // to do); write_merged_run() writes that one (worker thread: touches the runs' files and the new
-  // one only); install_merged_run() lets it take their place. The inputs' files may be removed once
-  // the manifest without them is durable.
+  // Merging, beside checkpoints: choose_merge() names runs that should become one (none: nothing to
+  // do). When a RunMerger has written that one, take_merged_run() maps it (worker thread), and
+  // install_merged_run() lets it take the place of its inputs and says how many postings these had.
+  // Their mappings, and with them their space on the disk, live until release_merged() (worker
+  // thread); their files may be removed once the manifest without them is durable.
   [[nodiscard]] std::vector<std::string> choose_merge() const;
-  [[nodiscard]] absl::Status write_merged_run(const std::vector<std::string>& inputs,
-                                              std::string_view name);
-  void install_merged_run(const std::vector<std::string>& inputs, std::string_view name);
+  [[nodiscard]] absl::Status take_merged_run(std::string_view name);
+  std::uint64_t install_merged_run(const std::vector<std::string>& inputs, std::string_view name);
+  void release_merged();
   [[nodiscard]] std::vector<std::string> run_names() const;
+  [[nodiscard]] std::size_t run_count() const;
 
   [[nodiscard]] std::uint64_t table_posting_count() const;
   [[nodiscard]] std::uint64_t run_posting_count() const;

@@ -53,6 +53,13 @@ struct StoreStatistics {
   std::uint64_t cold_reads = 0;       // Records read from the disk since the start.
   std::uint64_t damaged_records = 0;  // As LogDamage.
   std::uint64_t failed_reads = 0;
+  std::uint64_t table_postings = 0;  // Of `postings`, those in memory; about 50 bytes each.
+  // Since the start.
+  std::uint64_t checkpoints = 0;
+  std::uint64_t failed_checkpoints = 0;
+  std::uint64_t merges = 0;
+  std::uint64_t failed_merges = 0;
+  std::uint64_t merged_postings = 0;  // Written by merges.
 };
 
 class Store {

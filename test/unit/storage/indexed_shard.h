@@ -15,6 +15,7 @@
 #include "support/event_factory.h"
 #include "support/naive_store.h"
 #include "support/sim_file_system.h"
+#include "unit/storage/merge_runs.h"
 
 namespace gyre::storage {
 
@@ -86,7 +87,7 @@ class IndexedShard {
     const std::vector<std::string> inputs = postings_->choose_merge();
     if (inputs.empty()) return;
     const std::string name = "run-" + std::to_string(++runs_written_);
-    ASSERT_TRUE(postings_->write_merged_run(inputs, name).ok());
+    ASSERT_TRUE(merge_runs(files_, folder_, inputs, name, *directory_, *postings_).ok());
     postings_->install_merged_run(inputs, name);
   }
 

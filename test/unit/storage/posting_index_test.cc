@@ -8,6 +8,7 @@
 #include "gyre/base/random.h"
 #include "storage/posting_order.h"
 #include "support/sim_file_system.h"
+#include "unit/storage/merge_runs.h"
 
 namespace gyre::storage {
 namespace {
@@ -69,7 +70,7 @@ class PostingIndexTest : public ::testing::Test {
   std::vector<std::string> merge(const std::string& name) {
     const std::vector<std::string> inputs = index_->choose_merge();
     if (inputs.empty()) return inputs;
-    EXPECT_TRUE(index_->write_merged_run(inputs, name).ok());
+    EXPECT_TRUE(merge_runs(files_, kFolder, inputs, name, *directory_, *index_).ok());
     index_->install_merged_run(inputs, name);
     run_names_ = index_->run_names();
     return inputs;
@@ -264,7 +265,7 @@ TEST_F(PostingIndexTest, KeepsItsRunsIfAMergeFails) {
   const std::vector<std::string> inputs = index_->choose_merge();
   ASSERT_EQ(inputs.size(), 4u);
   files_.fail(test::SimFileSystem::Operation::kWrite, 0, test::SimFileSystem::Fault::kNoSpace);
-  EXPECT_FALSE(index_->write_merged_run(inputs, "merged").ok());
+  EXPECT_FALSE(merge_runs(files_, kFolder, inputs, "merged", *directory_, *index_).ok());
   EXPECT_EQ(index_->run_names(), run_names_);
   compare_everything();
   EXPECT_EQ(merge("merged"), inputs);

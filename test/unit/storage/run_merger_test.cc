@@ -47,7 +47,7 @@ TEST(ChooseRunsToMerge, KeepsAStoreInFewRunsAndRewritesSeldom) {
         sum += runs[*input];
         runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(*input));
       }
-      EXPECT_LE(sum, 64 * kTable);
+      EXPECT_LE(sum, 256 * kTable);
       rewritten += sum;
       runs.push_back(sum);
     }

@@ -28,6 +28,7 @@ constexpr std::size_t kPoolSize = 70;
 struct Outcome {
   int crashes = 0;
   int checkpoints = 0;
+  std::uint64_t merges = 0;
 };
 
 class History {
@@ -38,6 +39,7 @@ class History {
     harness_.options.log.segment_bytes = 16 * 1024;
     harness_.options.log.reserve_bytes = 4 * 1024;
     harness_.options.postings.table_postings_max = below(3) == 0 ? 1'000'000 : 32 + below(100);
+    harness_.options.postings.merge_slice_postings = 1 + below(300);
     for (std::size_t i = 0; i < kPoolSize; ++i) pool_.push_back(make_event());
     for (int i = 0; i < 6; ++i) foreign_requests_.push_back(make_foreign_request());
     const absl::Status status = harness_.open();
@@ -54,6 +56,7 @@ class History {
       if (is_closed && !is_off()) acknowledged_ = deeds_.size();
     }
     outcome.checkpoints += static_cast<int>(harness_.store->statistics().runs > runs_at_start_);
+    outcome.merges += harness_.store->statistics().merges;
     const bool has_power_failed = is_off() || below(2) == 0;
     harness_.end();
     if (has_power_failed) return fail_power();
@@ -288,10 +291,12 @@ TEST_P(StoreCrash, LeavesABeginningOfTheHistoryWithAllThatWasAcknowledged) {
     const Outcome outcome = run(seed, GetParam(), 4);
     sum.crashes += outcome.crashes;
     sum.checkpoints += outcome.checkpoints;
+    sum.merges += outcome.merges;
   }
   // Else the histories were too tame to show anything.
   EXPECT_GE(sum.crashes, 350);
   EXPECT_GE(sum.checkpoints, 50);
+  EXPECT_GE(sum.merges, 10u);
 }
 
 INSTANTIATE_TEST_SUITE_P(UnderEachPromise, StoreCrash,

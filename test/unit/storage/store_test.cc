@@ -281,6 +281,47 @@ TEST_F(StoreVersions, IndexOfANewerOneIsRefused) {
   expect_everything();
 }
 
+TEST(Store, ALongLogIsIndexedTableByTable) {
+  StoreHarness harness;
+  open(harness);
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    ASSERT_EQ(harness.store->put(view_of(note(i))).verdict, Verdict::kAccept);
+    if (i % 10 == 0) harness.settle();
+  }
+  harness.settle();
+  // As if the index was lost: everything is replayed, but never more than a table is in memory.
+  harness.options.postings.table_postings_max = 64;
+  harness.reopen();
+  EXPECT_GE(harness.store->statistics().runs, 25u);
+  EXPECT_LT(harness.store->statistics().table_postings, 2u * 64);
+  EXPECT_EQ(harness.store->statistics().events_alive, 400u);
+  EXPECT_EQ(harness.find({}).size(), 400u);
+  harness.end();
+  harness.disk.crash(harness.random);
+  open(harness);
+  EXPECT_EQ(harness.store->statistics().events_alive, 400u);
+  EXPECT_EQ(harness.find({}).size(), 400u);
+}
+
+TEST(Store, ALongLogIsIndexedOnAFullDiskToo) {
+  StoreHarness harness;
+  open(harness);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    ASSERT_EQ(harness.store->put(view_of(note(i))).verdict, Verdict::kAccept);
+    harness.settle();
+  }
+  harness.options.postings.table_postings_max = 64;
+  harness.disk.set_capacity(harness.disk.used_bytes());
+  harness.reopen();
+  EXPECT_EQ(harness.find({}).size(), 200u);
+  EXPECT_EQ(harness.store->statistics().runs, 0u);
+  harness.disk.set_capacity(UINT64_MAX);
+  harness.clock.advance_s(3);
+  harness.settle();
+  EXPECT_GE(harness.store->statistics().runs, 1u);
+  EXPECT_EQ(harness.find({}).size(), 200u);
+}
+
 // Causes of death.
 
 TEST(Store, OnlyAVersionThatANewerOneReplacedIsSuperseded) {

@@ -1,0 +1,89 @@
+#include "storage/checkpoint_task.h"
+
+#include <utility>
+
+#include "gyre/base/assert.h"
+#include "gyre/base/log.h"
+
+namespace gyre::storage {
+namespace {
+
+// Between two attempts to write a checkpoint that failed (the disk may be full).
+constexpr std::uint64_t kRetryNs = 2'000'000'000;
+
+}  // namespace
+
+void CheckpointTask::freeze(EventLog::Start point, std::uint64_t events_alive) {
+  GYRE_ASSERT(!is_under_way_);
+  is_under_way_ = true;
+  point_ = point;
+  events_alive_ = events_alive;
+  postings_.freeze();
+  delta_ = &directory_.freeze();
+  directory_rows_ = directory_.next_sequence();
+}
+
+bool CheckpointTask::prepare() {
+  if (!is_under_way_ || durable_ < point_.position) return false;
+  if (has_failed_ && clock_.monotonic_ns() < retry_at_ns_) return false;
+  begin_attempt();
+  return true;
+}
+
+// Runs may have been merged since the last attempt, so each one begins with the manifest of now.
+void CheckpointTask::begin_attempt() {
+  run_ = manifest_.next_run_name();
+  draft_ = manifest_.draft();
+  Manifest& next = draft_.manifest;
+  next.log_position = point_.position;
+  next.log_record_number = point_.number;
+  next.events_alive = events_alive_;
+  next.directory_rows = directory_rows_;
+  next.runs.push_back(run_);
+}
+
+// Reads what is frozen, writes files nobody else writes.
+absl::Status CheckpointTask::run() {
+  absl::Status status = postings_.write_run(run_);
+  if (status.ok()) status = directory_.write(*delta_);
+  if (status.ok()) status = manifest_.publish(draft_);
+  // At once: on a full disk it would be in the way of the next attempt.
+  if (!status.ok() && !draft_.may_be_durable()) manifest_.remove_now(run_);
+  return status;
+}
+
+void CheckpointTask::finish(const absl::Status& result) {
+  const absl::Status status = result.ok() ? install() : result;
+  if (!status.ok()) note_failure(status);
+}
+
+absl::Status CheckpointTask::install() {
+  if (absl::Status status = postings_.install_run(run_); !status.ok()) return status;
+  directory_.drop_frozen();
+  delta_ = nullptr;
+  manifest_.install(draft_);
+  is_under_way_ = false;
+  has_failed_ = false;
+  ++completed_count_;
+  return absl::OkStatus();
+}
+
+void CheckpointTask::note_failure(const absl::Status& failure) {
+  GYRE_LOG(kWarning, "checkpoint of %s failed and will be tried again: %s",
+           manifest_.folder().c_str(), failure.ToString().c_str());
+  has_failed_ = true;
+  ++failed_count_;
+  retry_at_ns_ = clock_.monotonic_ns() + kRetryNs;
+  if (draft_.may_be_durable()) manifest_.discard(run_);
+}
+
+absl::Status CheckpointTask::write_now() {
+  GYRE_ASSERT(is_under_way_);
+  begin_attempt();
+  absl::Status status = run();
+  if (status.ok()) status = install();
+  if (!status.ok()) note_failure(status);
+  return status;
+}
+
+}  // namespace gyre::storage
