@@ -25,6 +25,8 @@ using storage::Scan;
 class EverythingIsReadable final : public storage::ReadAccess {
  public:
   [[nodiscard]] bool may_read(PackedEventView) const override { return true; }
+  [[nodiscard]] std::span<const std::uint16_t> restricted_kinds() const override { return {}; }
+  [[nodiscard]] bool may_read_some_restricted() const override { return true; }
 };
 
 // One shard's scan and the event it stands at.

@@ -19,6 +19,10 @@ class Access final : public storage::ReadAccess {
       : gated_kinds_(std::move(gated_kinds)), viewers_(std::move(viewers)) {}
 
   [[nodiscard]] bool may_read(nostr::PackedEventView event) const override;
+  [[nodiscard]] std::span<const std::uint16_t> restricted_kinds() const override {
+    return gated_kinds_;
+  }
+  [[nodiscard]] bool may_read_some_restricted() const override { return !viewers_.empty(); }
 
  private:
   std::vector<std::uint16_t> gated_kinds_;

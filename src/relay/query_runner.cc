@@ -21,6 +21,7 @@ void QueryRunner::on_query(ShardId from, const Query& query) {
   run->query = query.query;
   run->request = query.request;
   run->credit = Gather::kBatchesAhead;
+  if (count_at_once(*run)) return;
   run->scan = std::make_unique<storage::Scan>(store_.sources(), query.request->filters,
                                               query.request->limits, query.request->access,
                                               query.request->now_s, run.get());
@@ -28,6 +29,18 @@ void QueryRunner::on_query(ShardId from, const Query& query) {
   const bool is_new = scans_.emplace(key(from, query.query), std::move(run)).second;
   GYRE_ASSERT(is_new);
   run_slice(started);
+}
+
+// Most counts need no scan. The union of several filters does: an event may match two of them.
+bool QueryRunner::count_at_once(Run& run) {
+  const QueryRequest& request = *run.request;
+  if (request.mode != QueryRequest::Mode::kCount || request.filters.size() != 1) return false;
+  const std::optional<std::uint64_t> count =
+      store_.count(request.filters.front(), request.access, request.now_s);
+  if (!count) return false;
+  run.count = *count;
+  send_last(run, false);
+  return true;
 }
 
 void QueryRunner::on_more(ShardId from, const More& more) {

@@ -59,6 +59,7 @@ class QueryRunner {
   [[nodiscard]] static std::uint64_t key(ShardId asker, QueryId query) {
     return std::uint64_t{asker} << 32 | query;
   }
+  [[nodiscard]] bool count_at_once(Run& run);
   void run_slice(Run& run);
   [[nodiscard]] SliceEnd scan_slice(Run& run);
   void send_batch(Run& run);

@@ -11,6 +11,14 @@ namespace {
 // Between two attempts to write a checkpoint that failed (the disk may be full).
 constexpr std::uint64_t kRetryNs = 2'000'000'000;
 
+void install_table(PostingIndex& postings, const std::string& run) {
+  if (run.empty()) {
+    postings.drop_empty_frozen();
+  } else {
+    postings.install_run(run);
+  }
+}
+
 }  // namespace
 
 void CheckpointTask::freeze(EventLog::Start point, std::uint64_t events_alive) {
@@ -19,6 +27,7 @@ void CheckpointTask::freeze(EventLog::Start point, std::uint64_t events_alive) {
   point_ = point;
   events_alive_ = events_alive;
   postings_.freeze();
+  dead_postings_.freeze();
   delta_ = &directory_.freeze();
   directory_rows_ = directory_.next_sequence();
 }
@@ -32,40 +41,60 @@ bool CheckpointTask::prepare() {
 
 // Runs may have been merged since the last attempt, so each one begins with the manifest of now.
 void CheckpointTask::begin_attempt() {
-  run_ = manifest_.next_run_name();
+  run_.clear();
+  dead_run_.clear();
+  if (postings_.frozen_posting_count() > 0) run_ = manifest_.next_run_name();
+  if (dead_postings_.frozen_posting_count() > 0) dead_run_ = manifest_.next_dead_run_name();
   draft_ = manifest_.draft();
   Manifest& next = draft_.manifest;
   next.log_position = point_.position;
   next.log_record_number = point_.number;
   next.events_alive = events_alive_;
   next.directory_rows = directory_rows_;
-  next.runs.push_back(run_);
+  if (!run_.empty()) next.runs.push_back(run_);
+  if (!dead_run_.empty()) next.dead_runs.push_back(dead_run_);
 }
 
 // Reads what is frozen, writes files nobody else writes.
 absl::Status CheckpointTask::run() {
-  absl::Status status = postings_.write_run(run_);
-  if (status.ok()) status = directory_.write(*delta_);
+  absl::Status status = write_files();
   if (status.ok()) status = manifest_.publish(draft_);
-  // At once: on a full disk it would be in the way of the next attempt.
-  if (!status.ok() && !draft_.may_be_durable()) manifest_.remove_now(run_);
+  if (!status.ok() && !draft_.may_be_durable()) {
+    // At once: on a full disk they would be in the way of the next attempt.
+    for (const std::string& run : {run_, dead_run_}) {
+      if (!run.empty()) manifest_.remove_now(run);
+    }
+  }
   return status;
 }
 
-void CheckpointTask::finish(const absl::Status& result) {
-  const absl::Status status = result.ok() ? install() : result;
-  if (!status.ok()) note_failure(status);
+absl::Status CheckpointTask::write_files() {
+  if (!run_.empty()) {
+    if (absl::Status status = postings_.write_run(run_); !status.ok()) return status;
+  }
+  if (!dead_run_.empty()) {
+    if (absl::Status status = dead_postings_.write_run(dead_run_); !status.ok()) return status;
+  }
+  return directory_.write(*delta_);
 }
 
-absl::Status CheckpointTask::install() {
-  if (absl::Status status = postings_.install_run(run_); !status.ok()) return status;
+void CheckpointTask::finish(const absl::Status& result) {
+  if (result.ok()) {
+    install();
+  } else {
+    note_failure(result);
+  }
+}
+
+void CheckpointTask::install() {
+  install_table(postings_, run_);
+  install_table(dead_postings_, dead_run_);
   directory_.drop_frozen();
   delta_ = nullptr;
   manifest_.install(draft_);
   is_under_way_ = false;
   has_failed_ = false;
   ++completed_count_;
-  return absl::OkStatus();
 }
 
 void CheckpointTask::note_failure(const absl::Status& failure) {
@@ -74,15 +103,17 @@ void CheckpointTask::note_failure(const absl::Status& failure) {
   has_failed_ = true;
   ++failed_count_;
   retry_at_ns_ = clock_.monotonic_ns() + kRetryNs;
-  if (draft_.may_be_durable()) manifest_.discard(run_);
+  if (!draft_.may_be_durable()) return;
+  for (const std::string& run : {run_, dead_run_}) {
+    if (!run.empty()) manifest_.discard(run);
+  }
 }
 
 absl::Status CheckpointTask::write_now() {
   GYRE_ASSERT(is_under_way_);
   begin_attempt();
   absl::Status status = run();
-  if (status.ok()) status = install();
-  if (!status.ok()) note_failure(status);
+  finish(status);
   return status;
 }
 

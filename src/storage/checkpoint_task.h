@@ -19,8 +19,12 @@ namespace gyre::storage {
 class CheckpointTask final : public BackgroundTask {
  public:
   CheckpointTask(ShardManifest& manifest, Directory& directory, PostingIndex& postings,
-                 const Clock& clock)
-      : manifest_(manifest), directory_(directory), postings_(postings), clock_(clock) {}
+                 PostingIndex& dead_postings, const Clock& clock)
+      : manifest_(manifest),
+        directory_(directory),
+        postings_(postings),
+        dead_postings_(dead_postings),
+        clock_(clock) {}
 
   // Freezes what is in memory. `point` is where the log stands. Requires: !is_under_way().
   void freeze(EventLog::Start point, std::uint64_t events_alive);
@@ -43,12 +47,14 @@ class CheckpointTask final : public BackgroundTask {
 
  private:
   void begin_attempt();
-  [[nodiscard]] absl::Status install();
+  [[nodiscard]] absl::Status write_files();
+  void install();
   void note_failure(const absl::Status& failure);
 
   ShardManifest& manifest_;
   Directory& directory_;
   PostingIndex& postings_;
+  PostingIndex& dead_postings_;
   const Clock& clock_;
 
   bool is_under_way_ = false;
@@ -58,8 +64,10 @@ class CheckpointTask final : public BackgroundTask {
   const DirectoryDelta* delta_ = nullptr;
   LogPosition durable_;
 
-  std::string run_;             // Of this attempt.
-  ShardManifest::Draft draft_;  // Of this attempt.
+  // Of this attempt. A table without postings gets no run.
+  std::string run_;
+  std::string dead_run_;
+  ShardManifest::Draft draft_;
   bool has_failed_ = false;
   std::uint64_t retry_at_ns_ = 0;
   std::uint64_t completed_count_ = 0;

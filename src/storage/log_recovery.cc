@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gyre/base/assert.h"
 #include "gyre/base/ids.h"
 #include "storage/concat.h"
 #include "storage/log_scanner.h"
@@ -15,7 +16,7 @@ constexpr std::string_view kCure =
 // How much is made resident at once. Big enough to keep a disk busy, small beside the page cache.
 constexpr std::uint64_t kWindowBytes = 4 * kMiB;
 
-class Recovery {
+class Recovery final : public ReplayedRecords {
  public:
   Recovery(const LogSegment::Place& place, std::uint64_t segment_bytes, EventLog::Start from,
            const std::function<absl::Status(const LogRecord&)>& replay, LogRecovery& report)
@@ -26,6 +27,13 @@ class Recovery {
         report_(report) {}
 
   absl::StatusOr<RecoveredLog> run();
+
+  [[nodiscard]] ByteSpan read(LogPosition position) const override {
+    const std::size_t index = position.segment() - kFirstSegment;
+    GYRE_ASSERT_CMP(index, <, log_.segments.size());
+    const std::uint8_t* const record = log_.segments[index]->bytes() + position.offset();
+    return {record + kRecordHeaderBytes, decode_record_header(record).payload_bytes};
+  }
 
  private:
   absl::Status open_segments();
@@ -166,6 +174,7 @@ absl::Status Recovery::replay_records(const LogSegment& segment, LogScanner& sca
       segment.file().populate(scanner.offset(), kWindowBytes);
     }
     if (scanner.next(record) != LogScanner::Step::kRecord) return absl::OkStatus();
+    record.earlier = this;
     if (absl::Status status = replay_(record); !status.ok()) return status;
     ++report_.records;
   }

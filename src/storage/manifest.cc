@@ -36,6 +36,14 @@ bool is_file_name(std::string_view name) {
          name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
 }
 
+void append_names(std::string& out, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    GYRE_ASSERT(is_file_name(name));
+    append_u16(out, static_cast<std::uint16_t>(name.size()));
+    out += name;
+  }
+}
+
 std::string encode(const Manifest& manifest) {
   std::string out(kMagic);
   append_u32(out, kVersion);
@@ -47,19 +55,16 @@ std::string encode(const Manifest& manifest) {
   append_u32(out, manifest.next_run_number);
   append_u64(out, manifest.identity.store);
   append_u32(out, manifest.identity.shard);
-  append_u32(out, 0);
+  append_u32(out, static_cast<std::uint32_t>(manifest.dead_runs.size()));
   GYRE_ASSERT_CMP(out.size(), ==, kHeadBytes);
-  for (const std::string& run : manifest.runs) {
-    GYRE_ASSERT(is_file_name(run));
-    append_u16(out, static_cast<std::uint16_t>(run.size()));
-    out += run;
-  }
+  append_names(out, manifest.runs);
+  append_names(out, manifest.dead_runs);
   append_u32(out, crc32c(0, as_bytes(out)));
   return out;
 }
 
-// False if the names do not fill `bytes` exactly.
-bool decode_runs(ByteSpan bytes, std::uint32_t count, std::vector<std::string>& runs) {
+// Takes `count` names off the front of `bytes`; false if they are not there.
+bool take_names(ByteSpan& bytes, std::uint32_t count, std::vector<std::string>& runs) {
   for (; count != 0; --count) {
     if (bytes.size() < sizeof(std::uint16_t)) return false;
     const std::size_t size = load_u16(bytes.data());
@@ -70,7 +75,7 @@ bool decode_runs(ByteSpan bytes, std::uint32_t count, std::vector<std::string>& 
     runs.emplace_back(name);
     bytes = bytes.subspan(size);
   }
-  return bytes.empty();
+  return true;
 }
 
 absl::Status damaged(std::string_view path, std::string_view what) {
@@ -125,8 +130,9 @@ absl::StatusOr<Manifest> read_manifest(FileSystem& files, std::string_view path,
   manifest.next_run_number = load_u32(&bytes[44]);
   manifest.identity = {load_u64(&bytes[48]), load_u32(&bytes[56])};
   if (manifest.identity != identity) return misplaced(path, manifest.identity, identity);
-  const ByteSpan names = bytes.subspan(kHeadBytes, crc_offset - kHeadBytes);
-  if (!decode_runs(names, load_u32(&bytes[12]), manifest.runs)) {
+  ByteSpan names = bytes.subspan(kHeadBytes, crc_offset - kHeadBytes);
+  if (!take_names(names, load_u32(&bytes[12]), manifest.runs) ||
+      !take_names(names, load_u32(&bytes[60]), manifest.dead_runs) || !names.empty()) {
     return damaged(path, "names its runs wrongly");
   }
   return manifest;

@@ -23,8 +23,12 @@ namespace gyre::storage {
 class MergeTask final : public BackgroundTask {
  public:
   MergeTask(ShardManifest& manifest, const Directory& directory, PostingIndex& postings,
-            const Clock& clock)
-      : manifest_(manifest), directory_(directory), postings_(postings), clock_(clock) {}
+            PostingIndex& dead_postings, const Clock& clock)
+      : manifest_(manifest),
+        directory_(directory),
+        postings_(postings),
+        dead_postings_(dead_postings),
+        clock_(clock) {}
 
   [[nodiscard]] bool prepare() override;
   [[nodiscard]] absl::Status run() override;
@@ -46,8 +50,13 @@ class MergeTask final : public BackgroundTask {
     kRemoving,  // The inputs are in use no more.
   };
   [[nodiscard]] bool begin();
+  void choose_inputs();
+  [[nodiscard]] std::uint64_t version() const {
+    return postings_.version() + dead_postings_.version();
+  }
   [[nodiscard]] absl::Status merge_slice();
-  void drop_output();
+  [[nodiscard]] absl::Status take_outputs();
+  void drop_outputs();
   void remove_inputs();
   void install();
   void note_failure(const absl::Status& failure);
@@ -55,16 +64,19 @@ class MergeTask final : public BackgroundTask {
   ShardManifest& manifest_;
   const Directory& directory_;
   PostingIndex& postings_;
+  PostingIndex& dead_postings_;
   const Clock& clock_;
 
   State state_ = State::kIdle;
-  std::vector<std::string> inputs_;
-  std::string output_;
+  RunMerger::Runs inputs_;
+  RunMerger::Outputs outputs_;
   std::unique_ptr<RunMerger> merger_;
   ShardManifest::Draft draft_;
-  bool is_published_ = false;  // The worker's until finish().
+  // The worker's until finish(). An output without postings has lost its name.
+  bool is_published_ = false;
+  std::uint64_t written_postings_ = 0;
 
-  // Nothing was worth a merge at this version of the index.
+  // Nothing was worth a merge at this version of the indexes.
   std::uint64_t idle_version_ = UINT64_MAX;
   std::uint64_t retry_at_ns_ = 0;
   std::uint64_t retry_delay_ns_ = 0;

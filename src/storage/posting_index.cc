@@ -1,6 +1,7 @@
 #include "gyre/storage/posting_index.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "gyre/base/assert.h"
@@ -163,7 +164,7 @@ absl::Status PostingIndex::Impl::take_written(std::string_view name) {
   return absl::OkStatus();
 }
 
-absl::Status PostingIndex::install_run(std::string_view name) {
+void PostingIndex::install_run(std::string_view name) {
   Impl& impl = *impl_;
   GYRE_ASSERT(has_frozen());
   GYRE_ASSERT(impl.written != nullptr && impl.written->name() == name);
@@ -171,7 +172,27 @@ absl::Status PostingIndex::install_run(std::string_view name) {
   impl.runs.push_back(std::move(impl.written));
   impl.discarded = std::move(impl.frozen);
   ++impl.version;
-  return absl::OkStatus();
+}
+
+std::uint64_t PostingIndex::frozen_posting_count() const {
+  return has_frozen() ? impl_->frozen->posting_count() : 0;
+}
+
+void PostingIndex::drop_empty_frozen() {
+  GYRE_ASSERT(has_frozen());
+  GYRE_ASSERT_CMP(impl_->frozen->posting_count(), ==, 0u);
+  impl_->frozen.reset();
+  ++impl_->version;
+}
+
+std::uint64_t PostingIndex::posting_count_of(const std::vector<std::string>& runs) const {
+  std::uint64_t count = 0;
+  for (const auto& run : impl_->runs) {
+    if (std::find(runs.begin(), runs.end(), run->name()) != runs.end()) {
+      count += run->posting_count();
+    }
+  }
+  return count;
 }
 
 std::vector<std::string> PostingIndex::choose_merge() const {
@@ -191,24 +212,21 @@ absl::Status PostingIndex::take_merged_run(std::string_view name) {
 
 void PostingIndex::release_merged() { impl_->merged.clear(); }
 
-std::uint64_t PostingIndex::install_merged_run(const std::vector<std::string>& inputs,
-                                               std::string_view name) {
+void PostingIndex::install_merged_run(const std::vector<std::string>& inputs,
+                                      std::string_view name) {
   Impl& impl = *impl_;
-  GYRE_ASSERT(impl.written != nullptr && impl.written->name() == name);
-  std::uint64_t input_postings = 0;
   const auto is_kept = [&inputs](const std::unique_ptr<PostingRun>& run) {
     return std::find(inputs.begin(), inputs.end(), run->name()) == inputs.end();
   };
   const auto gone = std::stable_partition(impl.runs.begin(), impl.runs.end(), is_kept);
-  for (auto run = gone; run != impl.runs.end(); ++run) {
-    input_postings += (*run)->posting_count();
-    impl.merged.push_back(std::move(*run));
-  }
-  GYRE_ASSERT_CMP(impl.written->posting_count(), ==, input_postings);
+  GYRE_ASSERT_CMP(static_cast<std::size_t>(impl.runs.end() - gone), ==, inputs.size());
+  std::move(gone, impl.runs.end(), std::back_inserter(impl.merged));
   impl.runs.erase(gone, impl.runs.end());
-  impl.runs.push_back(std::move(impl.written));
+  if (!name.empty()) {
+    GYRE_ASSERT(impl.written != nullptr && impl.written->name() == name);
+    impl.runs.push_back(std::move(impl.written));
+  }
   ++impl.version;
-  return input_postings;
 }
 
 std::vector<std::string> PostingIndex::run_names() const {

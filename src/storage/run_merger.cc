@@ -30,6 +30,11 @@ int size_class(std::uint64_t posting_count, std::uint64_t table_postings) {
   return size_class;
 }
 
+bool is_same(const RunPosting& left, const RunPosting& right) {
+  return left.term == right.term && left.created_at == right.created_at &&
+         left.sequence == right.sequence;
+}
+
 absl::Status check_space(const FileSystem& files, std::string_view folder, std::uint64_t bytes) {
   const auto free_bytes = files.free_bytes(folder);
   if (!free_bytes.ok()) return free_bytes.status();
@@ -61,61 +66,90 @@ std::vector<std::size_t> choose_runs_to_merge(std::span<const std::uint64_t> pos
 
 absl::StatusOr<std::unique_ptr<RunMerger>> RunMerger::create(FileSystem& files,
                                                              std::string_view folder,
-                                                             const std::vector<std::string>& inputs,
-                                                             std::string_view output,
+                                                             const Runs& inputs,
+                                                             const Outputs& outputs,
                                                              const Directory& directory) {
-  std::unique_ptr<RunMerger> merger(new RunMerger(directory));
-  std::uint64_t term_count_max = 0;
-  std::uint64_t bytes = 0;
-  for (const std::string& name : inputs) {
-    auto reader = RunReader::open(files, folder, name);
-    if (!reader.ok()) return reader.status();
-    term_count_max += (*reader)->term_count();
-    bytes += (*reader)->bytes();
-    merger->readers_.push_back(*std::move(reader));
-  }
-  if (absl::Status status = check_space(files, folder, bytes); !status.ok()) return status;
-  auto writer = PostingRunWriter::create(files, folder, output, term_count_max);
-  if (!writer.ok()) return writer.status();
-  merger->writer_ = *std::move(writer);
+  std::unique_ptr<RunMerger> merger(new RunMerger(files, folder, outputs, directory));
+  absl::Status status = merger->add_inputs(inputs.live, merger->live_);
+  if (status.ok()) status = merger->add_inputs(inputs.dead, merger->dead_);
+  if (status.ok()) status = check_space(files, folder, merger->input_bytes_);
+  if (!status.ok()) return status;
   return merger;
+}
+
+absl::Status RunMerger::add_inputs(const std::vector<std::string>& names, Output& output) {
+  for (const std::string& name : names) {
+    auto reader = RunReader::open(files_, folder_, name);
+    if (!reader.ok()) return reader.status();
+    output.term_count_max += (*reader)->term_count();
+    input_bytes_ += (*reader)->bytes();
+    inputs_.push_back({*std::move(reader), &output});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunMerger::begin(Output& output) {
+  auto writer = PostingRunWriter::create(files_, folder_, output.name, output.term_count_max);
+  if (!writer.ok()) return writer.status();
+  output.writer = *std::move(writer);
+  return absl::OkStatus();
 }
 
 absl::Status RunMerger::step(std::uint64_t postings) {
   while (postings > 0) {
     const auto [first, second] = find_leaders();
     if (first == nullptr) return finish();
+    RunReader& reader = *first->reader;
+    if (second != nullptr && is_same(reader.posting(), second->reader->posting())) {
+      reader.advance();
+      second->reader->advance();
+      --postings;
+      continue;
+    }
+    Output& output = *first->output;
+    if (output.writer == nullptr) {
+      if (absl::Status status = begin(output); !status.ok()) return status;
+    }
     // Runs follow one another in time, so of a frequent term one run gives many in a row.
     do {
-      const RunPosting& posting = first->posting();
-      writer_->add(posting.term, posting.created_at, posting.sequence);
-      first->advance();
+      const RunPosting& posting = reader.posting();
+      output.writer->add(posting.term, posting.created_at, posting.sequence);
+      ++written_postings_;
+      reader.advance();
       --postings;
-    } while (postings > 0 && !first->is_at_end() &&
-             (second == nullptr || is_before(first->posting(), second->posting())));
+    } while (postings > 0 && !reader.is_at_end() &&
+             (second == nullptr || is_before(reader.posting(), second->reader->posting())));
   }
-  return writer_->sync();
+  for (const Output* output : {&live_, &dead_}) {
+    if (output->writer == nullptr) continue;
+    if (absl::Status status = output->writer->sync(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RunMerger::finish() {
-  for (const auto& reader : readers_) {
-    if (!reader->status().ok()) return reader->status();
+  for (const Input& input : inputs_) {
+    if (!input.reader->status().ok()) return input.reader->status();
+  }
+  for (const Output* output : {&live_, &dead_}) {
+    if (output->writer == nullptr) continue;
+    if (absl::Status status = output->writer->finish(); !status.ok()) return status;
   }
   is_finished_ = true;
-  return writer_->finish();
+  return absl::OkStatus();
 }
 
 // Of so few readers, looking at each is as good as a heap.
-RunMerger::Leaders RunMerger::find_leaders() const {
+RunMerger::Leaders RunMerger::find_leaders() {
   Leaders leaders;
-  for (const auto& reader : readers_) {
-    if (reader->is_at_end()) continue;
-    if (leaders.first == nullptr || is_before(reader->posting(), leaders.first->posting())) {
+  for (Input& input : inputs_) {
+    if (input.reader->is_at_end()) continue;
+    const RunPosting& posting = input.reader->posting();
+    if (leaders.first == nullptr || is_before(posting, leaders.first->reader->posting())) {
       leaders.second = leaders.first;
-      leaders.first = reader.get();
-    } else if (leaders.second == nullptr ||
-               is_before(reader->posting(), leaders.second->posting())) {
-      leaders.second = reader.get();
+      leaders.first = &input;
+    } else if (leaders.second == nullptr || is_before(posting, leaders.second->reader->posting())) {
+      leaders.second = &input;
     }
   }
   return leaders;
@@ -124,6 +158,7 @@ RunMerger::Leaders RunMerger::find_leaders() const {
 bool RunMerger::is_before(const RunPosting& left, const RunPosting& right) const {
   if (left.term != right.term) return left.term < right.term;
   if (left.created_at != right.created_at) return left.created_at > right.created_at;
+  if (left.sequence == right.sequence) return false;
   const std::uint64_t left_prefix = directory_.checkpointed_row(left.sequence).id_prefix;
   const std::uint64_t right_prefix = directory_.checkpointed_row(right.sequence).id_prefix;
   if (left_prefix != right_prefix) return left_prefix < right_prefix;

@@ -26,36 +26,73 @@ namespace gyre::storage {
 [[nodiscard]] std::vector<std::size_t> choose_runs_to_merge(
     std::span<const std::uint64_t> posting_counts, std::uint64_t table_postings);
 
-// Writes the postings of several runs as one. For the worker: touches the files, and rows of the
-// directory that are in its file, by Directory::checkpointed_row().
+// Writes the postings of several runs as one, and those of several runs of dead postings as another
+// one; a posting that is in both goes into neither. For the worker: touches the files, and rows of
+// the directory that are in its file, by Directory::checkpointed_row().
 class RunMerger {
  public:
+  struct Runs {
+    std::vector<std::string> live;
+    std::vector<std::string> dead;
+  };
+  struct Outputs {
+    std::string live;
+    std::string dead;
+  };
+
   // Refuses with kResourceExhausted if the disk has no room for the output and something to spare:
   // a merge must not take the space that the log lives on.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<RunMerger>> create(
-      FileSystem& files, std::string_view folder, const std::vector<std::string>& inputs,
-      std::string_view output, const Directory& directory);
+      FileSystem& files, std::string_view folder, const Runs& inputs, const Outputs& outputs,
+      const Directory& directory);
 
   // Merges about so many postings more, and makes them durable, so that no sync waits for much.
   [[nodiscard]] absl::Status step(std::uint64_t postings);
   // The output is complete.
   [[nodiscard]] bool is_finished() const { return is_finished_; }
+  // An output without postings is not made.
+  [[nodiscard]] bool has_live_output() const { return live_.writer != nullptr; }
+  [[nodiscard]] bool has_dead_output() const { return dead_.writer != nullptr; }
+  // So far, to both outputs.
+  [[nodiscard]] std::uint64_t written_postings() const { return written_postings_; }
 
  private:
-  explicit RunMerger(const Directory& directory) : directory_(directory) {}
-
-  // The readers whose postings come first and second of all; null where there is none.
-  struct Leaders {
-    RunReader* first = nullptr;
-    RunReader* second = nullptr;
+  struct Output {
+    std::string name;
+    std::uint64_t term_count_max = 0;
+    std::unique_ptr<PostingRunWriter> writer;  // Made with the first posting.
   };
-  [[nodiscard]] Leaders find_leaders() const;
+  struct Input {
+    std::unique_ptr<RunReader> reader;
+    Output* output;
+  };
+  // The inputs whose postings come first and second of all; null where there is none.
+  struct Leaders {
+    Input* first = nullptr;
+    Input* second = nullptr;
+  };
+
+  RunMerger(FileSystem& files, std::string_view folder, const Outputs& outputs,
+            const Directory& directory)
+      : files_(files), folder_(folder), directory_(directory) {
+    live_.name = outputs.live;
+    dead_.name = outputs.dead;
+  }
+
+  [[nodiscard]] absl::Status add_inputs(const std::vector<std::string>& names, Output& output);
+  [[nodiscard]] absl::Status begin(Output& output);
+  [[nodiscard]] Leaders find_leaders();
   [[nodiscard]] bool is_before(const RunPosting& left, const RunPosting& right) const;
   [[nodiscard]] absl::Status finish();
 
+  FileSystem& files_;
+  const std::string folder_;
   const Directory& directory_;
-  std::vector<std::unique_ptr<RunReader>> readers_;
-  std::unique_ptr<PostingRunWriter> writer_;
+  std::vector<Input> inputs_;
+  std::uint64_t input_bytes_ = 0;
+  Output live_;
+  Output dead_;
+  std::uint64_t written_postings_ = 0;
   bool is_finished_ = false;
 };
 

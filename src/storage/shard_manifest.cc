@@ -11,7 +11,12 @@ namespace {
 
 constexpr std::string_view kManifestName = "manifest";
 constexpr std::string_view kRunPrefix = "run-";
+constexpr std::string_view kDeadRunPrefix = "dead-";
 constexpr std::size_t kRunDigits = 8;
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
@@ -46,6 +51,10 @@ std::string ShardManifest::next_run_name() {
   return concat(kRunPrefix, zero_padded(next_run_number_++, kRunDigits));
 }
 
+std::string ShardManifest::next_dead_run_name() {
+  return concat(kDeadRunPrefix, zero_padded(next_run_number_++, kRunDigits));
+}
+
 ShardManifest::Draft ShardManifest::draft() const {
   Draft draft;
   draft.manifest = durable_;
@@ -67,10 +76,8 @@ absl::Status ShardManifest::publish(Draft& draft) {
 
 void ShardManifest::install(const Draft& draft) {
   durable_ = draft.manifest;
-  std::erase_if(discarded_, [&draft](const std::string& name) {
-    return std::find(draft.discarded_.begin(), draft.discarded_.end(), name) !=
-           draft.discarded_.end();
-  });
+  std::erase_if(discarded_,
+                [&draft](const std::string& name) { return contains(draft.discarded_, name); });
 }
 
 // Failing leaves a file that the next start removes.
@@ -81,7 +88,9 @@ void ShardManifest::remove_now(std::string_view name) const {
   if (!status.ok()) GYRE_LOG(kWarning, "%s", status.ToString().c_str());
 }
 
-bool ShardManifest::is_run_name(std::string_view name) { return name.starts_with(kRunPrefix); }
+bool ShardManifest::is_run_name(std::string_view name) {
+  return name.starts_with(kRunPrefix) || name.starts_with(kDeadRunPrefix);
+}
 
 // What checkpoints and merges left behind that were not finished, and what merges were about to
 // remove.
@@ -89,8 +98,7 @@ absl::Status ShardManifest::remove_unnamed_runs() const {
   const auto names = files_.list(folder_);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
-    const auto& runs = durable_.runs;
-    const bool is_named = std::find(runs.begin(), runs.end(), name) != runs.end();
+    const bool is_named = contains(durable_.runs, name) || contains(durable_.dead_runs, name);
     if (is_run_name(name) && !is_named) remove_now(name);
   }
   return absl::OkStatus();

@@ -34,8 +34,9 @@ class ShardManifest {
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] std::string path_of(std::string_view name) const;
 
-  // Of a file to come.
+  // Of files to come.
   [[nodiscard]] std::string next_run_name();
+  [[nodiscard]] std::string next_dead_run_name();
 
   // What a job writes as the next manifest, and what became of it.
   class Draft {

@@ -11,6 +11,7 @@
 #include "storage/author_rules.h"
 #include "storage/checkpoint_task.h"
 #include "storage/corruption.h"
+#include "storage/death_queue.h"
 #include "storage/maintenance.h"
 #include "storage/memory_keeper.h"
 #include "storage/merge_task.h"
@@ -18,6 +19,7 @@
 #include "storage/record_fetch.h"
 #include "storage/shard_manifest.h"
 #include "storage/siphash.h"
+#include "storage/term_count.h"
 
 namespace gyre::storage {
 namespace {
@@ -36,6 +38,14 @@ constexpr std::uint64_t kCloseShare = 10;
 // vanish request may concern millions of events.
 constexpr std::uint64_t kRetiredPerRecordMax = 256 * 1024;
 constexpr std::uint64_t kRetiredShare = 4 * sizeof(Sequence);
+
+// Deaths worked off at once (those of one event's rules, mostly), and in a later turn: each costs
+// reading an event and posting ten terms, about 3 us.
+constexpr std::size_t kDeathsAtOnce = 8;
+constexpr std::size_t kDeathsPerTurn = 128;
+// Beyond, requests that may cause more deaths wait: their postings fill memory before a checkpoint
+// may take them away.
+constexpr std::size_t kDeathsPendingMax = 64 * 1024;
 
 // Checkpoints between two words about a long recovery: some seconds' worth.
 constexpr std::uint64_t kCheckpointsPerReport = 10;
@@ -76,6 +86,8 @@ struct Store::Impl {
   absl::Status open(Random& random);
   absl::Status open_index();
   absl::Status forget_index();
+  absl::Status open_postings(const std::vector<std::string>& runs,
+                             std::unique_ptr<PostingIndex>& opened) const;
   void checkpoint_while_replaying(const LogRecord& record);
   absl::Status replay(const LogRecord& record);
   absl::Status replay_event(const LogRecord& record);
@@ -93,6 +105,13 @@ struct Store::Impl {
 
   void start_commit(CommitPace pace);
   void freeze_if_full();
+  void work_off_deaths(std::size_t budget);
+  [[nodiscard]] bool is_table_full() const {
+    return postings->wants_freeze() || dead_postings->wants_freeze();
+  }
+  [[nodiscard]] std::uint64_t table_posting_count() const {
+    return postings->table_posting_count() + dead_postings->table_posting_count();
+  }
   [[nodiscard]] EventLog::Start end_of_log() const { return {log->appended(), log->next_number()}; }
   [[nodiscard]] absl::Status close();
   [[nodiscard]] absl::Status checkpoint_at_close();
@@ -109,6 +128,8 @@ struct Store::Impl {
   TermHasher hasher;
   std::unique_ptr<Directory> directory;
   std::unique_ptr<PostingIndex> postings;
+  std::unique_ptr<PostingIndex> dead_postings;
+  std::unique_ptr<DeathQueue> deaths;
   std::unique_ptr<EventLog> log;
   std::unique_ptr<ColdReads> reads;
   RecordFetch tie;  // Of the event that put() was asked about last.
@@ -181,17 +202,27 @@ absl::Status Store::Impl::open_index() {
   if (!opened_directory.ok()) return opened_directory.status();
   directory = *std::move(opened_directory);
 
-  auto opened_postings =
-      PostingIndex::open(files, folder, found.runs, *directory, options.postings);
-  if (!opened_postings.ok()) return opened_postings.status();
-  postings = *std::move(opened_postings);
-  checkpoint = std::make_unique<CheckpointTask>(manifest, *directory, *postings, clock);
-  merge = std::make_unique<MergeTask>(manifest, *directory, *postings, clock);
+  absl::Status status = open_postings(found.runs, postings);
+  if (status.ok()) status = open_postings(found.dead_runs, dead_postings);
+  if (!status.ok()) return status;
+  deaths = std::make_unique<DeathQueue>(*directory, *dead_postings, hasher);
+  checkpoint =
+      std::make_unique<CheckpointTask>(manifest, *directory, *postings, *dead_postings, clock);
+  merge = std::make_unique<MergeTask>(manifest, *directory, *postings, *dead_postings, clock);
+  return absl::OkStatus();
+}
+
+absl::Status Store::Impl::open_postings(const std::vector<std::string>& runs,
+                                        std::unique_ptr<PostingIndex>& opened) const {
+  auto index = PostingIndex::open(files, folder, runs, *directory, options.postings);
+  if (!index.ok()) return index.status();
+  opened = *std::move(index);
   return absl::OkStatus();
 }
 
 absl::Status Store::Impl::forget_index() {
   postings.reset();
+  dead_postings.reset();
   directory.reset();
   return manifest.forget();
 }
@@ -199,7 +230,8 @@ absl::Status Store::Impl::forget_index() {
 // What a long log fills tables with is written as it comes, so that making the whole index again
 // takes no more memory than running. Whatever was read is durable.
 void Store::Impl::checkpoint_while_replaying(const LogRecord& record) {
-  if (!postings->wants_freeze() || checkpoint->is_under_way()) return;
+  if (!is_table_full() || checkpoint->is_under_way()) return;
+  deaths->work(deaths->size(), [&record](LogPosition at) { return record.earlier->read(at); });
   checkpoint->freeze({record.end, record.number + 1}, events_alive);
   // A failure is no reason not to start: what could not be written stays in memory for now.
   if (!checkpoint->write_now().ok()) return;
@@ -320,8 +352,18 @@ Sequence Store::Impl::index_foreign_request(PackedEventView request, LogPosition
 // An event is made dead once, so each one counts. Not asked whether it is dead already: a crash
 // between the directory's write and the manifest's leaves deaths in the file that are replayed.
 void Store::Impl::retire(std::span<const Sequence> sequences, DeathCause cause) {
-  for (const Sequence sequence : sequences) directory->mark_dead(sequence, cause);
+  for (const Sequence sequence : sequences) {
+    directory->mark_dead(sequence, cause);
+    deaths->add(sequence);
+  }
   events_alive -= sequences.size();
+  // While the log is opened it cannot be read; the first turns catch up.
+  if (log != nullptr && deaths->size() <= kDeathsAtOnce) work_off_deaths(kDeathsAtOnce);
+}
+
+void Store::Impl::work_off_deaths(std::size_t budget) {
+  if (deaths->is_empty()) return;
+  deaths->work(budget, [this](LogPosition position) { return log->read(position); });
 }
 
 ColdReads& Store::cold_reads() { return *impl_->reads; }
@@ -344,7 +386,7 @@ Verdict Store::Impl::check(PackedEventView event, RecordFetch* tie_record) const
 std::optional<Verdict> Store::Impl::why_no_room(std::uint64_t payload_bytes) const {
   if (payload_bytes > log->payload_bytes_max()) return Verdict::kTooLarge;
   if (directory->next_sequence() >= kSequenceMax) return Verdict::kDiskFull;
-  if (postings->table_posting_count() > kTablesMax * options.postings.table_postings_max) {
+  if (table_posting_count() > kTablesMax * options.postings.table_postings_max) {
     return checkpoint->has_failed() ? Verdict::kDiskFull : Verdict::kBusy;
   }
   if (log->has_room(payload_bytes)) return std::nullopt;
@@ -395,6 +437,7 @@ Store::PutResult Store::put(PackedEventView event) {
   const Verdict verdict = impl_->check(event, &impl_->tie);
   if (verdict != Verdict::kReading) impl_->tie.forget();
   if (verdict != Verdict::kAccept) return {verdict, 0, {}};
+  if (impl_->deaths->size() > kDeathsPendingMax) return {Verdict::kBusy, 0, {}};
   impl_->retired.clear();
   const QuerySources sources = impl_->sources();
   AuthorRules(sources).collect_retired(event, impl_->retired);
@@ -404,6 +447,7 @@ Store::PutResult Store::put(PackedEventView event) {
 Store::PutResult Store::apply_foreign_request(PackedEventView request) {
   const QuerySources sources = impl_->sources();
   const AuthorRules rules(sources);
+  if (impl_->deaths->size() > kDeathsPendingMax) return {Verdict::kBusy, 0, {}};
   impl_->retired.clear();
   rules.collect_foreign_retired(request, impl_->retired);
   if (impl_->retired.empty() && !rules.has_new_tombstones(request)) {
@@ -466,6 +510,22 @@ bool Store::sweep_expired(std::size_t budget) {
   return false;
 }
 
+// Expired events that are not swept yet have no dead postings.
+std::optional<std::uint64_t> Store::count(const nostr::Filter& filter, const ReadAccess& access,
+                                          std::int64_t now_s) const {
+  const Impl& impl = *impl_;
+  if (!impl.deaths->is_empty()) return std::nullopt;
+  const CountSources sources{*impl.postings, *impl.dead_postings, impl.hasher};
+  if (now_s > impl.swept_until_s) {
+    const PostingRange unswept{impl.hasher.expiry(),
+                               static_cast<std::uint64_t>(impl.swept_until_s + 1),
+                               static_cast<std::uint64_t>(now_s)};
+    if (count_alive(unswept, sources) > 0) return std::nullopt;
+  }
+  return count_by_terms(filter, sources, access);
+}
+
+std::uint64_t Store::events_alive() const { return impl_->events_alive; }
 LogPosition Store::appended() const { return impl_->log->appended(); }
 LogPosition Store::acknowledged() const { return impl_->log->acknowledged(); }
 QuerySources Store::sources() const { return impl_->sources(); }
@@ -475,6 +535,7 @@ const LogRecovery& Store::recovery() const { return impl_->recovery; }
 bool Store::work(CommitPace pace) {
   const bool has_moved = impl_->log->take_completions();
   impl_->checkpoint->note_durable(impl_->log->durable());
+  impl_->work_off_deaths(kDeathsPerTurn);
   impl_->freeze_if_full();
   impl_->maintenance->work();
   impl_->start_commit(pace);
@@ -489,7 +550,7 @@ void Store::Impl::start_commit(CommitPace pace) {
 }
 
 void Store::Impl::freeze_if_full() {
-  if (!postings->wants_freeze() || checkpoint->is_under_way()) return;
+  if (!is_table_full() || checkpoint->is_under_way() || !deaths->is_empty()) return;
   checkpoint->freeze(end_of_log(), events_alive);
   log->request_sync();
 }
@@ -519,12 +580,15 @@ StoreStatistics Store::statistics() const {
   statistics.events_total = impl_->directory->next_sequence();
   statistics.log_bytes = impl_->log->bytes_on_disk();
   statistics.index_bytes =
-      impl_->postings->bytes_on_disk() +
+      impl_->postings->bytes_on_disk() + impl_->dead_postings->bytes_on_disk() +
       std::uint64_t{impl_->manifest.durable().directory_rows} * sizeof(DirectoryRow);
   statistics.postings =
       impl_->postings->table_posting_count() + impl_->postings->run_posting_count();
   statistics.runs = impl_->postings->run_count();
-  statistics.table_postings = impl_->postings->table_posting_count();
+  statistics.dead_postings =
+      impl_->dead_postings->table_posting_count() + impl_->dead_postings->run_posting_count();
+  statistics.deaths_pending = impl_->deaths->size();
+  statistics.table_postings = impl_->table_posting_count();
   statistics.checkpoints = impl_->checkpoint->completed_count();
   statistics.failed_checkpoints = impl_->checkpoint->failed_count();
   statistics.merges = impl_->merge->completed_count();
@@ -544,6 +608,7 @@ absl::Status Store::Impl::close() {
   merge->abandon();
   // Closing makes the log durable to its end, so a checkpoint may count all of it.
   if (absl::Status status = log->close(); !status.ok()) return status;
+  work_off_deaths(deaths->size());
   const absl::Status status = checkpoint_at_close();
   if (!status.ok()) {
     // All of it is in the log, and the next start will read more of that.
@@ -558,7 +623,7 @@ absl::Status Store::Impl::checkpoint_at_close() {
     if (absl::Status status = checkpoint->write_now(); !status.ok()) return status;
   }
   // A short tail replays in milliseconds; a run for each restart would cost every lookup.
-  if (postings->table_posting_count() < options.postings.table_postings_max / kCloseShare) {
+  if (table_posting_count() < options.postings.table_postings_max / kCloseShare) {
     return absl::OkStatus();
   }
   checkpoint->freeze(end_of_log(), events_alive);

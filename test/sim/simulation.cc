@@ -17,6 +17,8 @@ constexpr std::uint64_t kSettleRoundsMax = 4'000'000;
 class EverythingIsReadable final : public storage::ReadAccess {
  public:
   [[nodiscard]] bool may_read(nostr::PackedEventView) const override { return true; }
+  [[nodiscard]] std::span<const std::uint16_t> restricted_kinds() const override { return {}; }
+  [[nodiscard]] bool may_read_some_restricted() const override { return true; }
 };
 
 }  // namespace

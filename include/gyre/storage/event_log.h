@@ -57,12 +57,20 @@ struct LogOptions {
 // Clock of a process that runs in real time.
 [[nodiscard]] const Clock& kernel_clock();
 
+// Reads the payload of a record that was replayed before.
+class ReplayedRecords {
+ public:
+  virtual ~ReplayedRecords() = default;
+  [[nodiscard]] virtual ByteSpan read(LogPosition position) const = 0;
+};
+
 struct LogRecord {
   RecordType type;
   LogPosition position;  // Of the record; what read() takes.
   LogPosition end;       // Of the byte after it.
   std::uint64_t number;  // Counts records of the log from 0, without a gap.
   ByteSpan payload;
+  const ReplayedRecords* earlier = nullptr;  // While the log is opened; else null.
 };
 
 // Where a record's bytes lie, for who reads them from the file.

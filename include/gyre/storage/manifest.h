@@ -31,8 +31,9 @@ struct Manifest {
   LogPosition log_position;
   std::uint64_t log_record_number = 0;
   Sequence directory_rows = 0;
-  std::uint64_t events_alive = 0;  // Of those rows; so that statistics need no scan.
-  std::vector<std::string> runs;   // File names, oldest first.
+  std::uint64_t events_alive = 0;      // Of those rows; so that statistics need no scan.
+  std::vector<std::string> runs;       // File names, oldest first.
+  std::vector<std::string> dead_runs;  // The same of dead postings (PostingIndex).
   std::uint32_t next_run_number = 1;
 };
 

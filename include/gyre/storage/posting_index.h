@@ -8,6 +8,10 @@
 // Within a term, postings are ordered newest first, ties by lowest id: the order in which NIP-01
 // wants events. In memory a posting carries id_prefix for that; in a run the order itself says it.
 // Postings are never removed by marking: the directory knows who is dead.
+//
+// A shard has a second index of the same kind for *dead postings*: what was posted for events that
+// have died since. The difference of both counts is exact without a look at any event, and merging
+// runs with dead runs takes such pairs out of both.
 #pragma once
 
 #include <cstdint>
@@ -119,17 +123,21 @@ class PostingIndex {
   // place.
   void freeze();
   [[nodiscard]] bool has_frozen() const;
+  [[nodiscard]] std::uint64_t frozen_posting_count() const;
   [[nodiscard]] absl::Status write_run(std::string_view name);
-  [[nodiscard]] absl::Status install_run(std::string_view name);
+  void install_run(std::string_view name);
+  // Instead, where the frozen table is empty and gets no run.
+  void drop_empty_frozen();
 
   // Merging, beside checkpoints: choose_merge() names runs that should become one (none: nothing to
   // do). When a RunMerger has written that one, take_merged_run() maps it (worker thread), and
-  // install_merged_run() lets it take the place of its inputs and says how many postings these had.
+  // install_merged_run() lets it take the place of its inputs, or nothing if its name is empty.
   // Their mappings, and with them their space on the disk, live until release_merged() (worker
   // thread); their files may be removed once the manifest without them is durable.
   [[nodiscard]] std::vector<std::string> choose_merge() const;
+  [[nodiscard]] std::uint64_t posting_count_of(const std::vector<std::string>& runs) const;
   [[nodiscard]] absl::Status take_merged_run(std::string_view name);
-  std::uint64_t install_merged_run(const std::vector<std::string>& inputs, std::string_view name);
+  void install_merged_run(const std::vector<std::string>& inputs, std::string_view name);
   void release_merged();
   [[nodiscard]] std::vector<std::string> run_names() const;
   [[nodiscard]] std::size_t run_count() const;

@@ -50,6 +50,11 @@ class ReadAccess {
  public:
   virtual ~ReadAccess() = default;
   [[nodiscard]] virtual bool may_read(nostr::PackedEventView event) const = 0;
+  // For counts, which look at no event: may_read() is true of all events but, possibly, those of
+  // these kinds (sorted) ...
+  [[nodiscard]] virtual std::span<const std::uint16_t> restricted_kinds() const = 0;
+  // ... and false of all of those unless this is true.
+  [[nodiscard]] virtual bool may_read_some_restricted() const = 0;
 };
 
 struct ScanLimits {

@@ -53,6 +53,8 @@ struct StoreStatistics {
   std::uint64_t cold_reads = 0;       // Records read from the disk since the start.
   std::uint64_t damaged_records = 0;  // As LogDamage.
   std::uint64_t failed_reads = 0;
+  std::uint64_t dead_postings = 0;   // Of events that have died; merges take them out of both.
+  std::uint64_t deaths_pending = 0;  // Events whose dead postings are still to come.
   std::uint64_t table_postings = 0;  // Of `postings`, those in memory; about 50 bytes each.
   // Since the start.
   std::uint64_t checkpoints = 0;
@@ -97,6 +99,13 @@ class Store {
   // Makes events dead whose expiration has come; looks at up to `budget` of those that had one.
   // True if more are due.
   bool sweep_expired(std::size_t budget);
+
+  // How many events the filter matches that `access` lets see and that have not expired at `now_s`,
+  // in some microseconds; nothing if that needs a Scan. Its limit means nothing here (NIP-45).
+  [[nodiscard]] std::optional<std::uint64_t> count(const nostr::Filter& filter,
+                                                   const ReadAccess& access,
+                                                   std::int64_t now_s) const;
+  [[nodiscard]] std::uint64_t events_alive() const;
 
   // The end of the log, and how much of it may be acknowledged.
   [[nodiscard]] LogPosition appended() const;

@@ -21,6 +21,7 @@ Manifest example() {
   manifest.events_alive = 99;
   manifest.directory_rows = 100;
   manifest.runs = {"run-00000001", "run-00000004", std::string(255, 'x')};
+  manifest.dead_runs = {"dead-00000002"};
   manifest.next_run_number = 5;
   return manifest;
 }
@@ -51,6 +52,7 @@ TEST_F(ManifestTest, ReadsWhatWasWritten) {
   EXPECT_EQ(manifest->events_alive, example().events_alive);
   EXPECT_EQ(manifest->directory_rows, example().directory_rows);
   EXPECT_EQ(manifest->runs, example().runs);
+  EXPECT_EQ(manifest->dead_runs, example().dead_runs);
   EXPECT_EQ(manifest->next_run_number, example().next_run_number);
 }
 

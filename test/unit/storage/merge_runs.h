@@ -14,7 +14,8 @@ namespace gyre::storage {
                                              const std::vector<std::string>& inputs,
                                              std::string_view output, const Directory& directory,
                                              PostingIndex& index) {
-  auto merger = RunMerger::create(files, folder, inputs, output, directory);
+  auto merger =
+      RunMerger::create(files, folder, {inputs, {}}, {std::string(output), "no"}, directory);
   if (!merger.ok()) return merger.status();
   while (!(*merger)->is_finished()) {
     if (absl::Status status = (*merger)->step(97); !status.ok()) return status;

@@ -29,6 +29,10 @@ class AccessWithoutKind final : public ReadAccess {
   [[nodiscard]] bool may_read(nostr::PackedEventView event) const override {
     return event.kind() != kind_;
   }
+  [[nodiscard]] std::span<const std::uint16_t> restricted_kinds() const override {
+    return {&kind_, 1};
+  }
+  [[nodiscard]] bool may_read_some_restricted() const override { return false; }
 
  private:
   const std::uint16_t kind_;

@@ -34,6 +34,8 @@ using PackedEvent = std::vector<std::uint8_t>;
 class EverythingIsReadable final : public ReadAccess {
  public:
   [[nodiscard]] bool may_read(nostr::PackedEventView) const override { return true; }
+  [[nodiscard]] std::span<const std::uint16_t> restricted_kinds() const override { return {}; }
+  [[nodiscard]] bool may_read_some_restricted() const override { return true; }
 };
 
 class StoreHarness {

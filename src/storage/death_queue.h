@@ -1,0 +1,43 @@
+// DeathQueue: posts what the dying were posted under as dead postings, soon after their death.
+//
+// Counts are exact once it is empty. A few deaths are worked off at once, since their events have
+// just been read by the rules; many (a vanish, a sweep) in slices, for each costs reading its
+// event. A checkpoint waits until all deaths that it would make durable are worked off: nothing
+// else keeps the queue.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+
+#include "gyre/storage/directory.h"
+#include "gyre/storage/posting_index.h"
+#include "gyre/storage/term.h"
+
+namespace gyre::storage {
+
+class DeathQueue {
+ public:
+  DeathQueue(const Directory& directory, PostingIndex& dead_postings, const TermHasher& hasher)
+      : directory_(directory), dead_postings_(dead_postings), hasher_(hasher) {}
+
+  // Gives the payload of the record at a position.
+  using ReadRecord = std::function<ByteSpan(LogPosition)>;
+
+  // Requires: the row is marked dead, and was not before.
+  void add(Sequence sequence) { sequences_.push_back(sequence); }
+  void work(std::size_t budget, const ReadRecord& read);
+  [[nodiscard]] bool is_empty() const { return sequences_.empty(); }
+  [[nodiscard]] std::size_t size() const { return sequences_.size(); }
+
+ private:
+  void post(Sequence sequence, const ReadRecord& read);
+
+  const Directory& directory_;
+  PostingIndex& dead_postings_;
+  const TermHasher& hasher_;
+  std::deque<Sequence> sequences_;
+  TermList terms_;  // Scratch.
+};
+
+}  // namespace gyre::storage
