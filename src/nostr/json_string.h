@@ -14,7 +14,8 @@ enum class StringVerdict : std::uint8_t {
   kBroken,         // Not JSON.
 };
 
-// Bytes that the functions below may read behind `text_end` and write behind their result.
+// Bytes that the functions below may read behind `text_end` and write behind their result, unless
+// they say otherwise.
 inline constexpr std::size_t kStringSlackBytes = 16;
 
 struct StringCopy {
@@ -32,7 +33,7 @@ struct StringSkip {
   const char* raw_end;
 };
 
-// The same without a copy.
+// The same without a copy, and without looking behind `text_end`.
 [[nodiscard]] StringSkip skip_string(const char* raw, const char* text_end);
 
 // If the string is exactly `digits` lower-case hex digits, however escaped, the place where they

@@ -2,77 +2,104 @@
 
 #include <simdjson.h>
 
-#include <cstdint>
+#include <cstddef>
 
 #include "nostr/json_block.h"
+#include "nostr/json_escape.h"
 #include "nostr/json_string.h"
 
 namespace gyre::nostr {
 namespace {
 
+constexpr auto kBlock = static_cast<std::ptrdiff_t>(kBlockBytes);
+
 bool stands_for_itself(char c) {
   return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
 }
 
-// Index of the first character at or behind `from` that must be escaped.
-std::size_t find_special(std::string_view text, std::size_t from) {
-  char ignored[kBlockBytes];
-  while (text.size() - from >= kBlockBytes) {
-    const std::size_t plain = copy_block(text.data() + from, ignored);
-    from += plain;
-    if (plain < kBlockBytes) return from;
-  }
-  while (from < text.size() && stands_for_itself(text[from])) ++from;
-  return from;
-}
-
-char decode_short_escape(char letter) {
-  switch (letter) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return letter;
-  }
+// How many bytes more than one the character takes.
+std::size_t extra_bytes(char c) {
+  if (stands_for_itself(c)) return 0;
+  return short_letter(c) != '\0' ? 1 : 5;
 }
 
 char decode_hex_digit(char c) { return static_cast<char>(c <= '9' ? c - '0' : c - 'a' + 10); }
 
 }  // namespace
 
-void append_escaped(std::string_view text, std::string& out) {
-  std::size_t from = 0;
-  while (from < text.size()) {
-    const std::size_t special = find_special(text, from);
-    out.append(text, from, special - from);
-    if (special == text.size()) return;
-    char escaped[6];
-    const char* const end =
-        write_canonical_ascii(static_cast<unsigned char>(text[special]), escaped);
-    out.append(escaped, static_cast<std::size_t>(end - escaped));
-    from = special + 1;
+std::size_t escaped_bytes(std::string_view text) {
+  std::size_t bytes = text.size();
+  const char* in = text.data();
+  const char* const end = in + text.size();
+  while (in < end) {
+    if (end - in >= kBlock) {
+      const std::size_t plain = skip_block(in);
+      in += plain;
+      if (plain == kBlockBytes) continue;
+    }
+    bytes += extra_bytes(*in++);
   }
+  return bytes;
+}
+
+// A block is copied only while as much is left to read. At least as many bytes follow in the
+// result, so the copy stays inside however exactly the buffer was measured.
+char* write_escaped(std::string_view text, char* out) {
+  const char* in = text.data();
+  const char* const end = in + text.size();
+  while (in < end) {
+    if (end - in >= kBlock) {
+      const std::size_t plain = copy_block(in, out);
+      in += plain;
+      out += plain;
+      if (plain == kBlockBytes) continue;
+    }
+    if (stands_for_itself(*in)) {
+      *out++ = *in++;
+    } else {
+      out = write_canonical_ascii(static_cast<unsigned char>(*in++), out);
+    }
+  }
+  return out;
+}
+
+void append_escaped(std::string_view text, std::string& out) {
+  const std::size_t before = out.size();
+  out.resize(before + escaped_bytes(text));
+  write_escaped(text, out.data() + before);
+}
+
+char* write_unescaped(std::string_view escaped, char* out) {
+  const char* in = escaped.data();
+  const char* const end = in + escaped.size();
+  while (in < end) {
+    if (end - in >= kBlock) {
+      const std::size_t plain = copy_block(in, out);
+      in += plain;
+      out += plain;
+      if (plain == kBlockBytes) continue;
+    }
+    if (*in != '\\') {
+      *out++ = *in++;
+    } else if (end - in >= 6 && in[1] == 'u') {
+      // Canonically only U+0000 to U+001F are written like this.
+      *out++ = static_cast<char>(decode_hex_digit(in[4]) << 4 | decode_hex_digit(in[5]));
+      in += 6;
+    } else if (end - in >= 2) {
+      const char letter = short_escape(in[1]);
+      *out++ = letter != '\0' ? letter : in[1];
+      in += 2;
+    } else {
+      break;
+    }
+  }
+  return out;
 }
 
 std::string unescape(std::string_view escaped) {
-  std::string text;
-  text.reserve(escaped.size());
-  std::size_t from = 0;
-  for (;;) {
-    const std::size_t backslash = escaped.find('\\', from);
-    text.append(escaped, from, backslash - from);
-    if (backslash == std::string_view::npos || backslash + 1 >= escaped.size()) return text;
-    if (escaped[backslash + 1] == 'u' && backslash + 6 <= escaped.size()) {
-      // Canonically only U+0000 to U+001F are written like this.
-      text.push_back(static_cast<char>(decode_hex_digit(escaped[backslash + 4]) << 4 |
-                                       decode_hex_digit(escaped[backslash + 5])));
-      from = backslash + 6;
-    } else {
-      text.push_back(decode_short_escape(escaped[backslash + 1]));
-      from = backslash + 2;
-    }
-  }
+  std::string text(escaped.size(), '\0');
+  text.resize(static_cast<std::size_t>(write_unescaped(escaped, text.data()) - text.data()));
+  return text;
 }
 
 std::size_t code_point_count(std::string_view text) {

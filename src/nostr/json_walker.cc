@@ -60,6 +60,7 @@ bool JsonWalker::skip_value(std::uint32_t levels_max) {
       if (level == levels_max) return false;
       ++at_;
       is_object[level] = first == '{';
+      if (level + 1 > levels_) levels_ = level + 1;
       if (take(first == '{' ? '}' : ']')) {
         is_complete = true;
       } else {

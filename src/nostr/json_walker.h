@@ -17,7 +17,6 @@ class JsonWalker {
   // Nesting that the walker keeps track of. Text that goes deeper is not JSON for it.
   static constexpr std::uint32_t kLevelsMax = 512;
 
-  // kStringSlackBytes behind `text` must be readable.
   explicit JsonWalker(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
 
   void skip_blanks();
@@ -34,6 +33,9 @@ class JsonWalker {
   [[nodiscard]] bool skip_value(std::uint32_t levels_max);
   [[nodiscard]] bool skip_string();
 
+  // Most containers inside each other of the values passed so far.
+  [[nodiscard]] std::uint32_t levels() const { return levels_; }
+
   // True if any string passed so far held half a surrogate pair.
   [[nodiscard]] bool has_lone_surrogate() const { return has_lone_surrogate_; }
 
@@ -44,6 +46,7 @@ class JsonWalker {
 
   const char* at_;
   const char* end_;
+  std::uint32_t levels_ = 0;
   bool has_lone_surrogate_ = false;
 };
 

@@ -11,8 +11,17 @@ namespace gyre::nostr {
 // for the other controls below U+0020, everything else verbatim.
 void append_escaped(std::string_view text, std::string& out);
 
+// The same into a buffer of the caller: how many bytes it takes, exactly, and writing them, which
+// returns their end.
+[[nodiscard]] std::size_t escaped_bytes(std::string_view text);
+char* write_escaped(std::string_view text, char* out);
+
 // Undoes append_escaped. Requires: `escaped` came from append_escaped or from a packed event.
 [[nodiscard]] std::string unescape(std::string_view escaped);
+
+// The same into a buffer of the caller, which must have room for escaped.size() bytes; returns the
+// end of what was written.
+char* write_unescaped(std::string_view escaped, char* out);
 
 // Number of Unicode code points. Requires: valid UTF-8.
 [[nodiscard]] std::size_t code_point_count(std::string_view text);

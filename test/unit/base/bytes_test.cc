@@ -58,6 +58,26 @@ TEST(Hex, ABadDigitAnywhereSpoilsTheWhole) {
   }
 }
 
+TEST(Hex, EveryLengthComesBackAndEveryWrongDigitIsSeen) {
+  for (std::size_t length = 0; length <= 100; ++length) {
+    std::vector<std::uint8_t> bytes(length);
+    for (std::size_t i = 0; i < length; ++i) bytes[i] = static_cast<std::uint8_t>(37 * i + length);
+    const std::string hex = to_hex(bytes);
+    std::vector<std::uint8_t> back(length);
+    ASSERT_TRUE(hex_decode(hex, back.data()));
+    ASSERT_EQ(back, bytes);
+    ASSERT_TRUE(is_lower_hex(hex, 2 * length));
+    for (std::size_t at = 0; at < hex.size(); ++at) {
+      std::string wrong = hex;
+      for (const char c : {'A', 'g', '/', ':', '`', '\0', '\xb0', '\xe1'}) {
+        wrong[at] = c;
+        ASSERT_FALSE(hex_decode(wrong, back.data())) << wrong;
+        ASSERT_FALSE(is_lower_hex(wrong, wrong.size())) << wrong;
+      }
+    }
+  }
+}
+
 TEST(Hex, LowerHexCountsItsDigits) {
   EXPECT_TRUE(is_lower_hex("0123456789abcdef", 16));
   EXPECT_FALSE(is_lower_hex("0123456789abcdef", 15));
