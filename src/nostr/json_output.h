@@ -1,6 +1,8 @@
 // JsonOutput: writes JSON to a buffer that is known to be large enough.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -40,11 +42,21 @@ class JsonOutput {
   char* out_;
 };
 
+inline constexpr std::array<std::uint64_t, 20> kPowersOfTen = [] {
+  std::array<std::uint64_t, 20> powers{};
+  std::uint64_t power = 1;
+  for (std::uint64_t& value : powers) {
+    value = power;
+    power *= 10;
+  }
+  return powers;
+}();
+
 // Characters of a number in decimal.
 [[nodiscard]] constexpr std::size_t decimal_digits(std::uint64_t value) {
-  std::size_t digits = 1;
-  for (; value >= 10; value /= 10) ++digits;
-  return digits;
+  // 1233 / 4096 is a little more than log10(2): right, or one too many just below a power.
+  const auto guess = static_cast<std::size_t>(std::bit_width(value | 1)) * 1233 >> 12;
+  return guess + (value >= kPowersOfTen[guess] ? 1 : 0) + (value == 0 ? 1 : 0);
 }
 
 // The bytes that `write(char* out)` puts there and returns the end of, behind what `out` holds.

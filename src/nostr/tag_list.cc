@@ -45,9 +45,12 @@ void TagList::sort_values() {
 }
 
 std::size_t TagList::find(std::string_view name, std::size_t from) const {
-  for (std::size_t begin = from == 0 || from > size() ? 0 : ends_[from - 1]; from < size();) {
-    if (items_[begin] == name) return from;
-    begin = ends_[from++];
+  std::size_t begin = from == 0 || from > size() ? 0 : ends_[from - 1];
+  for (; from < size(); begin = ends_[from++]) {
+    const std::string_view other = items_[begin];
+    // Nearly all names are one letter, which is not worth a call.
+    if (other.size() != name.size()) continue;
+    if (name.empty() || (other[0] == name[0] && other.substr(1) == name.substr(1))) return from;
   }
   return size();
 }
