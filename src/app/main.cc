@@ -33,10 +33,9 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
 
   const Command commands[] = {
-      add_relay_command(program),
-      add_config_command(program),
-      add_import_command(program),
-      add_export_command(program),
+      add_relay_command(program),  add_config_command(program),  add_import_command(program),
+      add_export_command(program), add_keygen_command(program),  add_convert_command(program),
+      add_event_command(program),  add_encrypt_command(program), add_decrypt_command(program),
   };
 
   CLI11_PARSE(program, argc, argv);

@@ -11,6 +11,7 @@ namespace {
 
 enum Member : std::uint32_t { kId, kPubkey, kCreatedAt, kKind, kTags, kContent, kSig, kUnknown };
 constexpr std::uint32_t kAllMembers = (1u << kUnknown) - 1;
+constexpr std::uint32_t kDraftMembers = 1u << kKind | 1u << kContent;
 
 Member member_of(std::string_view name) {
   switch (name.size()) {
@@ -89,9 +90,8 @@ class MemberName {
   std::string_view name_;
 };
 
-}  // namespace
-
-DecodeError read_event(JsonCursor& cursor, std::uint32_t level, Event& event) {
+DecodeError read_members(JsonCursor& cursor, std::uint32_t level, std::uint32_t required,
+                         Event& event) {
   event.tags.clear();
   if (!cursor.take('{')) return DecodeError::kNotJson;
   if (cursor.take('}')) return DecodeError::kMissingMember;
@@ -114,7 +114,22 @@ DecodeError read_event(JsonCursor& cursor, std::uint32_t level, Event& event) {
     if (error != DecodeError::kNone) return error;
   } while (cursor.take(','));
   if (!cursor.take('}')) return DecodeError::kNotJson;
-  return seen == kAllMembers ? DecodeError::kNone : DecodeError::kMissingMember;
+  return (seen & required) == required ? DecodeError::kNone : DecodeError::kMissingMember;
+}
+
+}  // namespace
+
+DecodeError read_event(JsonCursor& cursor, std::uint32_t level, Event& event) {
+  return read_members(cursor, level, kAllMembers, event);
+}
+
+DecodeError read_draft(JsonCursor& cursor, std::uint32_t level, Event& event) {
+  return read_members(cursor, level, kDraftMembers, event);
+}
+
+DecodeError parse_draft(std::string_view json, Event& event) {
+  event = Event();
+  return parse_whole(json, [&](JsonCursor& cursor) { return read_draft(cursor, 1, event); });
 }
 
 DecodeError parse_event(std::string_view json, Event& event) {

@@ -39,6 +39,10 @@ struct Event {
 // once; unknown ones are dropped, as they are not signed. White space around is fine.
 DecodeError parse_event(std::string_view json, Event& event);
 
+// The same for an event that is yet to be signed: id, pubkey, created_at, tags and sig may be
+// missing and are zero, or empty, then.
+DecodeError parse_draft(std::string_view json, Event& event);
+
 // Minified JSON: id, pubkey, created_at, kind, tags, content, sig, canonically escaped
 // (json_text.h). Exactly json_bytes(event) bytes, written to a buffer of the caller or appended.
 [[nodiscard]] std::size_t json_bytes(const Event& event);

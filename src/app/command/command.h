@@ -21,5 +21,10 @@ Command add_relay_command(CLI::App& program);
 Command add_config_command(CLI::App& program);
 Command add_import_command(CLI::App& program);
 Command add_export_command(CLI::App& program);
+Command add_keygen_command(CLI::App& program);
+Command add_convert_command(CLI::App& program);
+Command add_event_command(CLI::App& program);
+Command add_encrypt_command(CLI::App& program);
+Command add_decrypt_command(CLI::App& program);
 
 }  // namespace gyre::app

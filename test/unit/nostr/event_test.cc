@@ -182,6 +182,16 @@ TEST(Event, EachFaultHasItsName) {
             kNone);
 }
 
+TEST(Event, ADraftNeedsKindAndContentOnly) {
+  Event event = parsed(test::sign_event(kDraft));
+  ASSERT_EQ(parse_draft("{\"kind\":7,\"content\":\"+\"}", event), DecodeError::kNone);
+  EXPECT_EQ(event, (Event{.kind = 7, .content = "+"}));
+  ASSERT_EQ(parse_draft(test::sign_event(kDraft), event), DecodeError::kNone);
+  EXPECT_EQ(event, parsed(test::sign_event(kDraft)));
+  EXPECT_EQ(parse_draft("{\"kind\":7}", event), DecodeError::kMissingMember);
+  EXPECT_EQ(parse_draft("{\"content\":\"\"}", event), DecodeError::kMissingMember);
+}
+
 TEST(Event, NoFrontOfAnEventIsTakenForAWhole) {
   const std::string json = test::sign_event(kDraft);
   for (std::size_t bytes = 0; bytes < json.size(); ++bytes) {

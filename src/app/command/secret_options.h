@@ -1,0 +1,18 @@
+// The option by which commands take a secret key.
+#pragma once
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "app/secret_source.h"
+
+namespace gyre::app {
+
+inline void add_secret_option(CLI::App& command, std::string& file) {
+  command.add_option("--secret-file", file,
+                     "file with the secret key, hex or nsec; - is standard input. Without it the "
+                     "environment variable GYRE_SECRET_KEY is taken; an argument never is, since "
+                     "all users of the machine can see those");
+}
+
+}  // namespace gyre::app

@@ -1,0 +1,121 @@
+#include "app/secret_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace gyre::app {
+namespace {
+
+// An nsec has 63 characters; more than this is something else.
+constexpr std::size_t kSecretBytesMax = 512;
+
+// Turns a terminal's echo off for as long as it lives.
+class SilentTerminal {
+ public:
+  explicit SilentTerminal(int fd) : fd_(fd) {
+    if (isatty(fd) != 1 || tcgetattr(fd, &before_) != 0) return;
+    is_silent_ = true;
+    termios silent = before_;
+    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    tcsetattr(fd, TCSAFLUSH, &silent);
+    std::fputs("secret key (hex or nsec, not shown): ", stderr);
+  }
+  ~SilentTerminal() {
+    if (!is_silent_) return;
+    tcsetattr(fd_, TCSAFLUSH, &before_);
+    std::fputc('\n', stderr);
+  }
+  SilentTerminal(const SilentTerminal&) = delete;
+  SilentTerminal& operator=(const SilentTerminal&) = delete;
+
+ private:
+  int fd_;
+  termios before_{};
+  bool is_silent_ = false;
+};
+
+// The text of a key, wiped when it is not needed any more.
+struct SecretText {
+  std::array<char, kSecretBytesMax> bytes{};
+  std::size_t size = 0;
+
+  SecretText() = default;
+  ~SecretText() { nostr::wipe(bytes.data(), bytes.size()); }
+  SecretText(const SecretText&) = delete;
+  SecretText& operator=(const SecretText&) = delete;
+
+  [[nodiscard]] std::string_view line() const {
+    std::string_view text(bytes.data(), size);
+    text = text.substr(0, text.find('\n'));
+    while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
+    return text;
+  }
+};
+
+absl::Status failure(const std::string& what) {
+  return absl::UnavailableError(what + ": " + std::strerror(errno));
+}
+
+absl::Status read_line(int fd, const std::string& name, SecretText& text) {
+  const SilentTerminal silent(fd);
+  while (text.size < text.bytes.size()) {
+    const ssize_t got = read(fd, text.bytes.data() + text.size, text.bytes.size() - text.size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure("cannot read the secret key from " + name);
+    text.size += static_cast<std::size_t>(got);
+    const std::string_view so_far(text.bytes.data(), text.size);
+    if (got == 0 || so_far.find('\n') != std::string_view::npos) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status read_file(const std::string& path, SecretText& text) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return failure("cannot open " + path);
+  struct stat status{};
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 077) != 0) {
+    std::fprintf(stderr, "gyre: warning: %s can be read by others; chmod 600 %s\n", path.c_str(),
+                 path.c_str());
+  }
+  const absl::Status result = read_line(fd, path, text);
+  close(fd);
+  return result;
+}
+
+absl::StatusOr<nostr::SecretKey> parse(std::string_view text, const std::string& name) {
+  std::optional<nostr::SecretKey> key;
+  const nostr::DecodeError error = nostr::SecretKey::parse(text, key);
+  if (error == nostr::DecodeError::kNone) return *std::move(key);
+  return absl::InvalidArgumentError(name + " holds no secret key (64 hex digits or nsec1...): " +
+                                    std::string(nostr::describe(error)));
+}
+
+}  // namespace
+
+absl::StatusOr<nostr::SecretKey> read_secret_key(const std::string& file) {
+  if (file.empty()) {
+    const char* const text = std::getenv(kSecretVariable);
+    if (text != nullptr) return parse(text, std::string("environment ") + kSecretVariable);
+    return absl::InvalidArgumentError(
+        std::string("a secret key is needed: --secret-file FILE (- is standard input), or ") +
+        kSecretVariable + " in the environment");
+  }
+  SecretText text;
+  const std::string name = file == "-" ? "standard input" : file;
+  const absl::Status result =
+      file == "-" ? read_line(STDIN_FILENO, name, text) : read_file(file, text);
+  if (!result.ok()) return result;
+  return parse(text.line(), name);
+}
+
+}  // namespace gyre::app
