@@ -28,6 +28,8 @@ constexpr std::uint64_t kMappedBytesMin = 16 * kMiB;
 // The file grows in steps, so that few checkpoints change its length.
 constexpr std::uint64_t kGrowthBytes = 2 * kMiB;
 constexpr std::size_t kRowsPerWrite = 4096;
+// What is brought into memory at a time: some milliseconds of a disk.
+constexpr std::uint64_t kKeepStepBytes = 4 * kMiB;
 
 std::string_view parent_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -259,7 +261,7 @@ void Directory::drop_frozen() {
   impl.note_what_to_keep();
 }
 
-void Directory::keep_in_memory() const {
+void Directory::keep_in_memory(const std::atomic<bool>& is_stopping) const {
   std::shared_ptr<const File> file;
   std::uint64_t bytes = 0;
   {
@@ -267,7 +269,13 @@ void Directory::keep_in_memory() const {
     file = impl_->kept_file;
     bytes = impl_->kept_bytes;
   }
-  file->populate(0, bytes);
+  for (std::uint64_t offset = 0; offset < bytes && !is_stopping.load(std::memory_order_relaxed);
+       offset += kKeepStepBytes) {
+    const std::uint64_t step = std::min(kKeepStepBytes, bytes - offset);
+    // Asked for as a whole first: faults on a mapping of random access read page by page.
+    file->read_ahead(offset, step);
+    file->populate(offset, step);
+  }
 }
 
 void Directory::Impl::note_what_to_keep() {

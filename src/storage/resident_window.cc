@@ -102,6 +102,8 @@ bool ResidentWindow::keep_in_memory(const std::atomic<bool>& is_stopping) {
     }
     if (file == nullptr || at <= wanted) break;
     begin = std::max(begin, wanted);
+    // Asked for as a whole first: faults on a mapping of random access read page by page.
+    file->read_ahead(begin.offset(), at.offset() - begin.offset());
     if (!file->populate(begin.offset(), at.offset() - begin.offset())) return false;
     // Lower than before only: a later round begins at the top again.
     if (begin.value < populated_begin_.load(std::memory_order_relaxed)) {

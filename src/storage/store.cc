@@ -558,7 +558,9 @@ void Store::Impl::freeze_if_full() {
 void Store::start_threads(std::function<void()> on_progress) {
   impl_->log->expect_keeper();
   impl_->keeper.start_thread(
-      {[this](const std::atomic<bool>&) { impl_->directory->keep_in_memory(); },
+      {[this](const std::atomic<bool>& is_stopping) {
+         impl_->directory->keep_in_memory(is_stopping);
+       },
        [this](const std::atomic<bool>& is_stopping) { impl_->log->keep_in_memory(is_stopping); }});
   impl_->log->start_writer_thread(on_progress);
   impl_->maintenance->start_thread(std::move(on_progress));

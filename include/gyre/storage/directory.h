@@ -12,6 +12,7 @@
 // page fault, which stops the shard for as long as the disk takes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -71,8 +72,9 @@ class Directory {
   // Fine on a dead one: the first cause stands.
   void mark_dead(Sequence sequence, DeathCause cause);
 
-  // Brings all rows of the file into memory; for one other thread, which calls it again and again.
-  void keep_in_memory() const;
+  // Brings all rows of the file into memory, or as many as it can before `is_stopping` turns true;
+  // for one other thread, which calls it again and again.
+  void keep_in_memory(const std::atomic<bool>& is_stopping) const;
 
   // Checkpointing: freeze() moves everything in memory to a delta that stays readable through
   // row(); write() puts it into the file and syncs it (worker thread; touches nothing but the

