@@ -205,7 +205,7 @@ void Server::serve_signals() {
     if (sigwait(&signals_, &signal) != 0) continue;
     if (signal == SIGUSR1) {
       for (const auto& shard : shards_) {
-        shard->send({relay::ControlMessage::Type::kReport, nullptr});
+        shard->ask_for_report();
       }
       continue;
     }

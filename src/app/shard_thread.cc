@@ -69,6 +69,11 @@ void ShardThread::run() {
   io_.reset();
 }
 
+void ShardThread::ask_for_report() {
+  relay_->ask_for_report();
+  io_->waker().wake();
+}
+
 void ShardThread::send(const relay::ControlMessage& message) {
   // 16 slots, and a shard that does not take them is not turning at all.
   GYRE_ASSERT(relay_->control().try_push(message));

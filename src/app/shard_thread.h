@@ -59,6 +59,7 @@ class ShardThread {
 
   // Server's thread, while the shard serves.
   void send(const relay::ControlMessage& message);
+  void ask_for_report();
   [[nodiscard]] bool is_drained() const { return relay_->is_drained(); }
 
  private:

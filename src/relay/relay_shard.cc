@@ -166,6 +166,11 @@ bool RelayShard::has_drained() const {
 void RelayShard::flush_connections() { parts_->pool.flush(); }
 
 void RelayShard::take_control_messages() {
+  // Looked at before it is taken: an exchange in every turn would cost more than the look.
+  if (is_report_wanted_.load(std::memory_order_relaxed) &&
+      is_report_wanted_.exchange(false, std::memory_order_relaxed)) {
+    report();
+  }
   ControlMessage message;
   while (control_.try_pop(message)) {
     switch (message.type) {
@@ -176,7 +181,6 @@ void RelayShard::take_control_messages() {
         break;
       }
       case ControlMessage::Type::kDrain: drain(); break;
-      case ControlMessage::Type::kReport: report(); break;
       case ControlMessage::Type::kStop:
         report();
         is_stopped_ = true;

@@ -41,7 +41,6 @@ struct ControlMessage {
   enum class Type : std::uint8_t {
     kReload,  // `settings` is the shard's from now on.
     kDrain,   // Stop accepting, close every connection with 1001; then is_drained().
-    kReport,  // Say in the operator's log how the shard fares.
     kStop,    // End the loop. Every shard must be drained before, since they serve each other.
   };
   Type type = Type::kStop;
@@ -68,6 +67,9 @@ class RelayShard final : public runtime::ShardProgram {
 
   // Server's side: push, publish, then wake the shard.
   [[nodiscard]] SpscRing<ControlMessage>& control() { return control_; }
+  // The shard will say in the operator's log how it fares; then wake it. Asked any number of times
+  // before it does, it says so once.
+  void ask_for_report() { is_report_wanted_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool is_drained() const { return is_drained_.load(std::memory_order_acquire); }
 
   // runtime::ShardProgram
@@ -97,6 +99,7 @@ class RelayShard final : public runtime::ShardProgram {
   std::unique_ptr<Parts> parts_;
   SpscRing<ControlMessage> control_{16};
   std::atomic<bool> is_drained_{false};
+  std::atomic<bool> is_report_wanted_{false};
   bool is_draining_ = false;
   bool is_stopped_ = false;
   bool is_sweep_due_ = false;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ class RecordingIo final : public Io {
   std::uint64_t sleep_deadline_ns = 0;
   int sleeps = 0;
   int polls = 0;
+  std::function<void()> when_entered;
 
   void reap() override { steps_.emplace_back("reap"); }
   bool run(std::size_t budget) override {
@@ -34,6 +36,7 @@ class RecordingIo final : public Io {
   }
   void enter(Wait wait, std::uint64_t deadline_ns) override {
     steps_.emplace_back(wait == Wait::kSleep ? "sleep" : "poll");
+    if (when_entered) when_entered();
     ++(wait == Wait::kSleep ? sleeps : polls);
     if (wait == Wait::kSleep) sleep_deadline_ns = deadline_ns;
   }
@@ -61,6 +64,8 @@ class RecordingProgram final : public ShardProgram {
   int turns_until_finished = INT32_MAX;
   std::size_t requests = 0;
   std::size_t replies = 0;
+  std::uint64_t last_turn_ns = 0;
+  std::function<void()> when_working;
 
   void on_reply(ShardId, const MeshSlot&) override {
     if (replies++ == 0) steps_.emplace_back("reply");
@@ -72,9 +77,11 @@ class RecordingProgram final : public ShardProgram {
   bool work() override {
     steps_.emplace_back("work");
     --turns_until_finished;
+    if (when_working) when_working();
     return has_work_left;
   }
   void flush_connections() override { steps_.emplace_back("flush"); }
+  void on_turn_end(std::uint64_t turn_ns) override { last_turn_ns = turn_ns; }
   bool is_finished() const override { return turns_until_finished == 0; }
 
  private:
@@ -117,6 +124,17 @@ TEST_F(ShardTest, ATurnFollowsTheWrittenOrder) {
   EXPECT_EQ(shard.turn(true), Shard::Pace::kBusy);
   EXPECT_EQ(steps_, (Steps{"reply", "request", "reap", "run", "timer", "work", "flush", "wake 1",
                            "sleep"}));
+}
+
+TEST_F(ShardTest, TellsHowLongATurnTookWithoutItsSleep) {
+  program_.when_working = [&] { clock_.advance_ms(3); };
+  io_.when_entered = [&] { clock_.advance_ms(2); };
+  Shard shard = make_shard();
+  shard.turn(true);
+  EXPECT_EQ(io_.sleeps, 1);
+  EXPECT_EQ(program_.last_turn_ns, 3'000'000u);
+  shard.turn(false);
+  EXPECT_EQ(program_.last_turn_ns, 5'000'000u) << "what the kernel does while it is polled counts";
 }
 
 TEST_F(ShardTest, SleepsUntilTheNextTimerWhenNothingIsLeft) {
