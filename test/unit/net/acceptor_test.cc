@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "pool_fixture.h"
+#include "support/pool_fixture.h"
 
 namespace gyre::net {
 namespace {

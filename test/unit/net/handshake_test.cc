@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "pool_fixture.h"
+#include "support/pool_fixture.h"
 
 namespace gyre::net {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "client_frames.h"
 #include "simdjson.h"
+#include "support/client_frames.h"
 
 namespace gyre::net {
 namespace {

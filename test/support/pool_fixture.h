@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "client_frames.h"
-#include "fake_io.h"
 #include "gyre/net/connection.h"
+#include "support/client_frames.h"
+#include "support/fake_io.h"
 
 namespace gyre::net::test {
 
