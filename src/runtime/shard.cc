@@ -1,5 +1,7 @@
 #include "gyre/runtime/shard.h"
 
+#include <algorithm>
+
 namespace gyre::runtime {
 namespace {
 
@@ -85,7 +87,7 @@ void Shard::enter(bool may_sleep, bool is_work_left, std::uint64_t began_ns, std
     return;
   }
   program_.on_turn_end(clock_.monotonic_ns() - began_ns);
-  io_.enter(Io::Wait::kSleep, timers_.next_deadline_ns());
+  io_.enter(Io::Wait::kSleep, std::min(timers_.next_deadline_ns(), program_.next_due_ns()));
   port_.wake_up();
 }
 

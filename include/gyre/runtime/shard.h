@@ -35,6 +35,9 @@ class ShardProgram {
   virtual void on_request(ShardId from, const MeshSlot& slot) = 0;
   // Step 6. True if work remains, so the shard must not sleep.
   [[nodiscard]] virtual bool work() = 0;
+  // When work() has something to do again, whatever happens until then (monotonic ns): for
+  // what is too fine for the timer wheel's tick. Asked before the shard sleeps.
+  [[nodiscard]] virtual std::uint64_t next_due_ns() const { return UINT64_MAX; }
   // Step 7.
   virtual void flush_connections() = 0;
   // How long the turn took, without its sleep: what everybody else on the shard had to wait for it.

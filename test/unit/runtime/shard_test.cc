@@ -62,11 +62,13 @@ class RecordingProgram final : public ShardProgram {
   bool has_room = true;
   bool has_work_left = false;
   int turns_until_finished = INT32_MAX;
+  std::uint64_t due_ns = UINT64_MAX;
   std::size_t requests = 0;
   std::size_t replies = 0;
   std::uint64_t last_turn_ns = 0;
   std::function<void()> when_working;
 
+  std::uint64_t next_due_ns() const override { return due_ns; }
   void on_reply(ShardId, const MeshSlot&) override {
     if (replies++ == 0) steps_.emplace_back("reply");
   }
@@ -147,6 +149,19 @@ TEST_F(ShardTest, SleepsUntilTheNextTimerWhenNothingIsLeft) {
   timers_.cancel(timer_);
   shard.turn(true);
   EXPECT_EQ(io_.sleep_deadline_ns, UINT64_MAX);
+}
+
+TEST_F(ShardTest, SleepsNoLongerThanTheProgramMayWait) {
+  const std::uint64_t deadline_ns = clock_.monotonic_ns() + 40 * TimerWheel::kTickNs;
+  timers_.set(timer_, deadline_ns);
+  program_.due_ns = deadline_ns - 1;
+  Shard shard = make_shard();
+  shard.turn(true);
+  EXPECT_EQ(io_.sleep_deadline_ns, deadline_ns - 1);
+  program_.due_ns = deadline_ns + 1;
+  shard.turn(true);
+  EXPECT_EQ(io_.sleep_deadline_ns, deadline_ns);
+  timers_.cancel(timer_);
 }
 
 TEST_F(ShardTest, DoesNotSleepWhenItMayNot) {
