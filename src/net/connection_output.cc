@@ -2,6 +2,7 @@
 #include "gyre/net/connection.h"
 
 #include <array>
+#include <cstring>
 
 #include "gyre/base/assert.h"
 #include "net/connection_set.h"
@@ -14,8 +15,20 @@ void Connection::send_text(std::initializer_list<std::string_view> parts) {
   if (!make_room()) return;
   std::uint64_t payload_bytes = 0;
   for (const std::string_view part : parts) payload_bytes += part.size();
-  send_frame_header(payload_bytes);
-  for (const std::string_view part : parts) queue_->append(part);
+  std::array<std::uint8_t, kFrameHeaderBytesMax> header;
+  const std::size_t header_bytes = encode_text_header(payload_bytes, header.data());
+  std::uint8_t* out = queue().try_extend(header_bytes + payload_bytes);
+  if (out != nullptr) {
+    std::memcpy(out, header.data(), header_bytes);
+    out += header_bytes;
+    for (const std::string_view part : parts) {
+      if (!part.empty()) std::memcpy(out, part.data(), part.size());
+      out += part.size();
+    }
+  } else {
+    queue_->append({reinterpret_cast<const char*>(header.data()), header_bytes});
+    for (const std::string_view part : parts) queue_->append(part);
+  }
   on_queued();
 }
 
@@ -29,6 +42,10 @@ void Connection::send_text_shared(std::string_view prefix, std::string_view body
   queue_->append_shared(body, owner);
   queue_->append(suffix);
   on_queued();
+}
+
+void Connection::expect_bytes(std::uint64_t bytes) {
+  if (state_ == State::kOpen) queue().expect(bytes);
 }
 
 void Connection::send_frame_header(std::uint64_t payload_bytes) {

@@ -35,6 +35,17 @@ void SendQueue::append(std::string_view bytes) {
   }
 }
 
+std::uint8_t* SendQueue::try_extend(std::size_t size) {
+  if (tail_ == nullptr || tail_->used == tail_->capacity) start_chunk();
+  if (tail_->capacity - tail_->used < size) return nullptr;
+  std::uint8_t* const place = tail_->bytes() + tail_->used;
+  tail_->used += static_cast<std::uint32_t>(size);
+  extend(place, size);
+  queued_bytes_ += size;
+  expected_bytes_ -= std::min(expected_bytes_, size);
+  return place;
+}
+
 void SendQueue::append_shared(std::string_view body, const SharedBytes& owner) {
   if (body.empty()) return;
   queued_bytes_ += body.size();
@@ -89,6 +100,7 @@ std::span<const iovec> SendQueue::begin_send() {
     bytes_in_flight_ += slice.size;
   }
   slices_in_flight_ = vectors_.size();
+  expected_bytes_ = 0;
   return {vectors_.data(), vectors_.size()};
 }
 

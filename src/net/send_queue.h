@@ -10,6 +10,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -41,8 +42,11 @@ class SendQueue {
   SendQueue& operator=(const SendQueue&) = delete;
 
   // Says how many bytes the next calls of append() bring, so that they get a chunk of a fit size.
-  void expect(std::size_t bytes) { expected_bytes_ = bytes; }
+  void expect(std::size_t bytes) { expected_bytes_ = std::max(expected_bytes_, bytes); }
   void append(std::string_view bytes);
+  // The same for `size` bytes that the caller writes where this says; null if the chunk at hand has
+  // no room for all of them.
+  [[nodiscard]] std::uint8_t* try_extend(std::size_t size);
   // `body` lies within `owner`.
   void append_shared(std::string_view body, const SharedBytes& owner);
 
@@ -86,8 +90,9 @@ class SendQueue {
 class SendBuffers {
  public:
   // Most turns bring a connection one small frame or two, so that thousands of busy subscribers
-  // should cost 1 KiB each; a queue that grows takes larger chunks.
-  static constexpr std::array<std::size_t, 3> kChunkBytes = {1024, 4096, 16 * 1024};
+  // should cost 1 KiB each; a queue that grows takes larger chunks. The largest holds what is
+  // gathered of a busy live stream, so that it leaves as one slice.
+  static constexpr std::array<std::size_t, 4> kChunkBytes = {1024, 4096, 16 * 1024, 64 * 1024};
   static constexpr std::size_t kKeptBytesMax = 4 * 1024 * 1024;  // Of each size of chunk.
   static constexpr std::size_t kKeptQueuesMax = 4096;
 

@@ -96,6 +96,9 @@ class Connection {
   // The same with `body` (which lies inside `owner`) in the middle, by reference when it is large.
   void send_text_shared(std::string_view prefix, std::string_view body, const SharedBytes& owner,
                         std::string_view suffix);
+  // Says how much the messages that follow at once will bring, so that they come to lie in one
+  // piece. Requires: some do follow.
+  void expect_bytes(std::uint64_t bytes);
   // Queued and in flight.
   [[nodiscard]] std::uint64_t queued_bytes() const;
 
