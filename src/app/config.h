@@ -34,6 +34,7 @@ struct Config {
     std::uint32_t pong_timeout_s = 30;
     std::uint32_t send_timeout_s = 30;
     std::uint32_t close_timeout_s = 5;
+    std::uint32_t gather_us = 2'000;  // 0: live events never wait.
     bool deflate = false;
   };
 

@@ -88,6 +88,11 @@ std::vector<ConfigKey> net_keys() {
       {"net", "close_timeout_s", Reload::kLive,
        integer_field<&C::net, &C::Net::close_timeout_s>(1, 60),
        "Seconds to wait for a client's Close frame after ours."},
+      {"net", "gather_us", Reload::kLive,
+       integer_field<&C::net, &C::Net::gather_us>(0, 100'000, "; 0: live events never wait"),
+       "Microseconds that live events wait for more to the same client, if it has been sent "
+       "something within that time. Fewer and larger sends: a busy stream costs a fraction, a "
+       "quiet one is not delayed."},
       {"net", "deflate", Reload::kLive, deflate_field(),
        "Compression of messages (permessage-deflate)."},
   };

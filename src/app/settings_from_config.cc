@@ -55,6 +55,7 @@ relay::Settings relay_settings(const Config& config, const std::string& listen) 
   settings.limits.subscriptions = config.limits.subscriptions;
   settings.limits.filter_cost = config.limits.filter_cost;
   settings.limits.events_in_flight = config.limits.events_in_flight;
+  settings.limits.gather_us = config.net.gather_us;
   settings.limits.created_at_future_s = config.limits.created_at_future_s;
   settings.limits.created_at_past_s = config.limits.created_at_past_s;
   settings.limits.query_time_ns = std::uint64_t{config.limits.query_time_s} * 1'000'000'000;

@@ -137,6 +137,7 @@ bool RelayShard::work() {
   bool has_more = parts_->pool.work();
   has_more |= parts_->ingest.work();
   has_more |= parts_->queries.work();
+  has_more |= parts_->sessions.send_live_events();
   if (is_sweep_due_) {
     is_sweep_due_ = environment_.store.sweep_expired(kSweepBudget);
     has_more |= is_sweep_due_;
@@ -164,6 +165,8 @@ bool RelayShard::has_drained() const {
 }
 
 void RelayShard::flush_connections() { parts_->pool.flush(); }
+
+std::uint64_t RelayShard::next_due_ns() const { return parts_->sessions.next_live_ns(); }
 
 void RelayShard::take_control_messages() {
   // Looked at before it is taken: an exchange in every turn would cost more than the look.
@@ -197,6 +200,7 @@ bool RelayShard::is_finished() const {
 void RelayShard::drain() {
   is_draining_ = true;
   parts_->pool.stop_listening();
+  parts_->sessions.send_all_live_events();
   parts_->pool.close_all(net::CloseCode::kGoingAway, "the relay shuts down");
   environment_.timers.set(drain_timer_, environment_.clock.monotonic_ns() + kDrainTimeoutNs);
 }

@@ -12,6 +12,7 @@
 #include "gyre/base/shared_bytes.h"
 #include "gyre/net/connection.h"
 #include "gyre/storage/term.h"
+#include "relay/live_sender.h"
 #include "relay/query_request.h"
 
 namespace gyre::relay {
@@ -32,6 +33,7 @@ struct Subscription {
   // Shared with the query that serves the stored part, which may outlive the subscription.
   std::shared_ptr<const QueryRequest> request;
   std::vector<Posting> postings;
+  LiveStream live;
   std::uint64_t filter_cost = 0;
   std::uint64_t last_event_number = 0;  // Of the last event looked at, so that each comes once.
 

@@ -98,6 +98,7 @@ Sessions::Sessions(const Environment& environment, const Settings& settings)
       pages_(settings),
       own_urls_(parse_own_urls(settings)),
       live_index_(environment.hasher),
+      live_sender_(environment.clock, settings.limits.gather_us),
       gatherer_(environment.outbox, *this, settings.limits.net) {}
 
 Sessions::~Sessions() = default;
@@ -128,7 +129,10 @@ void Sessions::on_open(net::Connection& connection) {
 void Sessions::on_closed(net::Connection& connection) {
   Session* const session = &session_of(connection);
   gatherer_.abandon_all(*session);
-  for (const auto& subscription : session->subscriptions) live_index_.remove(*subscription);
+  for (const auto& subscription : session->subscriptions) {
+    live_sender_.forget(subscription->live);
+    live_index_.remove(*subscription);
+  }
   delete session;
   connection.user = nullptr;
   --session_count_;
@@ -326,6 +330,8 @@ void Sessions::open_subscription(Session& session, std::string_view id,
   subscription.session = &session;
   subscription.id = id;
   nostr::append_event_prefix(subscription.event_prefix, id);
+  subscription.live.connection = session.connection;
+  subscription.live.prefix = subscription.event_prefix;
   subscription.request = std::move(request);
   subscription.filter_cost = cost_of(subscription.request->filters);
   session.filter_cost += subscription.filter_cost;
@@ -405,6 +411,7 @@ void Sessions::on_close_request(Session& session, std::string_view id) {
 void Sessions::remove_subscription(Subscription& subscription) {
   Session& session = *subscription.session;
   if (subscription.gather != nullptr) gatherer_.abandon(*subscription.gather);
+  live_sender_.send(subscription.live);
   live_index_.remove(subscription);
   session.filter_cost -= subscription.filter_cost;
   std::erase_if(session.subscriptions,
@@ -420,7 +427,11 @@ void Sessions::on_stored_end(Subscription& subscription, nostr::EoseHint hint) {
   scratch_.clear();
   nostr::append_eose(scratch_, subscription.id, hint);
   subscription.session->connection->send_text({scratch_});
-  for (const SharedBytes& event : subscription.held) send_event(subscription, event);
+  for (const SharedBytes& event : subscription.held) {
+    live_sender_.begin_event(event, PackedEventView(event.data()).json());
+    live_sender_.add(subscription.live);
+  }
+  live_sender_.send(subscription.live);
   subscription.held = {};
   subscription.held_bytes = 0;
   close_if_all_is_answered(*subscription.session);
@@ -474,7 +485,9 @@ void Sessions::on_decision(net::Connection* connection, const Decision& decision
 
 void Sessions::on_publish(ShardId from, const Publish& publish) {
   const SharedBytes event = SharedBytes::adopt(publish.event);
-  live_index_.for_each_match(PackedEventView(event.data()), [&](Subscription& subscription) {
+  const PackedEventView view(event.data());
+  live_sender_.begin_event(event, view.json());
+  live_index_.for_each_match(view, [&](Subscription& subscription) {
     deliver(from, subscription, event, publish.is_ephemeral != 0);
   });
 }
@@ -484,7 +497,7 @@ void Sessions::deliver(ShardId from, Subscription& subscription, const SharedByt
   const PackedEventView view(event.data());
   const Session& session = *subscription.session;
   if (is_gated(view.kind(), settings_.gated_kinds) && !is_party(view, session.keys)) return;
-  if (subscription.gather == nullptr) return send_event(subscription, event);
+  if (subscription.gather == nullptr) return live_sender_.add(subscription.live);
   // What the owner published before its first batch is part of the stored answer; ephemeral events
   // never are.
   if (is_ephemeral || Gatherer::is_live(*subscription.gather, from)) hold(subscription, event);
@@ -497,11 +510,6 @@ void Sessions::hold(Subscription& subscription, const SharedBytes& event) {
   // Dropping live events would be a silent loss, so the connection that cannot keep up is ended; it
   // is done from the pool's next flush, not under the live index's feet.
   subscription.session->connection->drop();
-}
-
-void Sessions::send_event(Subscription& subscription, const SharedBytes& event) {
-  subscription.session->connection->send_text_shared(
-      subscription.event_prefix, PackedEventView(event.data()).json(), event, nostr::kEventSuffix);
 }
 
 bool Sessions::on_peer_close(net::Connection& connection) {

@@ -19,6 +19,7 @@
 #include "relay/gatherer.h"
 #include "relay/interest.h"
 #include "relay/live_index.h"
+#include "relay/live_sender.h"
 #include "relay/outbox.h"
 #include "relay/pages.h"
 #include "relay/session.h"
@@ -65,6 +66,12 @@ class Sessions final : public net::ConnectionHandler, public GatherListener {
   void on_publish(ShardId from, const Publish& publish);
   void on_batch(ShardId from, const Batch& batch) { gatherer_.on_batch(from, batch); }
 
+  // Step 6 of the turn: sends live events that are due. True if more are.
+  bool send_live_events() { return live_sender_.work(); }
+  [[nodiscard]] std::uint64_t next_live_ns() const { return live_sender_.next_due_ns(); }
+  // Before every connection is closed.
+  void send_all_live_events() { live_sender_.send_all(); }
+
   // Lets sessions read again that were paused for want of room in the mesh; true if there were any.
   bool resume_if_outbox_is_empty();
   // No query of these sessions is under way, so no other shard reads a request of theirs.
@@ -97,7 +104,6 @@ class Sessions final : public net::ConnectionHandler, public GatherListener {
   void deliver(ShardId from, Subscription& subscription, const SharedBytes& event,
                bool is_ephemeral);
   void hold(Subscription& subscription, const SharedBytes& event);
-  void send_event(Subscription& subscription, const SharedBytes& event);
   [[nodiscard]] static bool has_answers_due(const Session& session);
   static void close_if_all_is_answered(Session& session);
   [[nodiscard]] bool has_too_much_in_flight(const Session& session) const;
@@ -114,6 +120,7 @@ class Sessions final : public net::ConnectionHandler, public GatherListener {
   Pages pages_;
   std::vector<RelayUrl> own_urls_;
   LiveIndex live_index_;
+  LiveSender live_sender_;
   Gatherer gatherer_;
   std::vector<ConnectionId> outbox_waiters_;  // Sessions paused by kOutboxFull.
   std::size_t session_count_ = 0;

@@ -83,11 +83,11 @@ std::string WorldOptions::to_string() const {
        << " short " << network.short_read_percent << " failed " << network.read_error_percent
        << " %, durability " << static_cast<int>(store.log.durability) << ", send queue "
        << settings.limits.net.send_queue_bytes << ", in flight " << settings.limits.events_in_flight
-       << ", verify queue " << settings.limits.verify_queue << ", limits "
-       << settings.limits.filter_limit_default << "/" << settings.limits.filter_limit_max
-       << ", subscriptions " << settings.limits.subscriptions << ", query "
-       << settings.limits.query_time_ns / 1'000'000 << " ms, clock step " << clock_step_ns
-       << " ns, " << (lets_sleep ? "sleepy" : "restless");
+       << ", gather " << settings.limits.gather_us << " us, verify queue "
+       << settings.limits.verify_queue << ", limits " << settings.limits.filter_limit_default << "/"
+       << settings.limits.filter_limit_max << ", subscriptions " << settings.limits.subscriptions
+       << ", query " << settings.limits.query_time_ns / 1'000'000 << " ms, clock step "
+       << clock_step_ns << " ns, " << (lets_sleep ? "sleepy" : "restless");
   return text.str();
 }
 

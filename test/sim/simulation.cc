@@ -68,6 +68,7 @@ WorldOptions Simulation::choose_options() {
   settings.limits.filter_limit_default = one_of({10u, 500u});
   settings.limits.filter_limit_max = one_of({25u, 5000u});
   settings.limits.subscriptions = one_of({5u, 200u});
+  settings.limits.gather_us = one_of({0u, 2'000u, 20'000u});
   settings.limits.net.send_queue_bytes = one_of({64u, 4096u, 4096u}) * kKiB;
   // Of simulated time much goes by while the tiniest buffers pass on what is large.
   settings.limits.net.send_timeout_s = 3600;
@@ -211,9 +212,14 @@ void Simulation::settle() {
   // Nobody may be kept waiting by a full disk, except as Client says.
   if (is_disk_full_) {
     rest();
+    clock_.advance_ms(100);
+    rest();
     for (const auto& client : clients_) client->check_settled(Client::Disk::kIsFull);
     free_disk();
   }
+  rest();
+  // Live events may still be waiting for more.
+  clock_.advance_ms(100);
   rest();
   for (const auto& client : clients_) client->check_settled(Client::Disk::kHasSpace);
   if (world_->running_query_count() != 0) throw Violation("a query runs for nobody");

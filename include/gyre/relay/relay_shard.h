@@ -78,6 +78,7 @@ class RelayShard final : public runtime::ShardProgram {
   void on_request(ShardId from, const runtime::MeshSlot& slot) override;
   [[nodiscard]] bool work() override;
   void flush_connections() override;
+  [[nodiscard]] std::uint64_t next_due_ns() const override;
   [[nodiscard]] bool is_finished() const override;
   void on_turn_end(std::uint64_t turn_ns) override;
 

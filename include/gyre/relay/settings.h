@@ -31,6 +31,9 @@ struct Limits {
   std::int64_t created_at_future_s = 900;       // 0: no limit.
   std::int64_t created_at_past_s = 0;           // 0: no limit.
   std::uint64_t query_time_ns = 5'000'000'000;  // Of work for one REQ or COUNT in one shard.
+  // Live events to a subscription that has been sent some more recently than this wait for more
+  // (relay/live_sender.h). 0: they never wait.
+  std::uint32_t gather_us = 2'000;
   std::uint32_t verify_queue = 1'024;  // Events that wait for their signature in one shard.
 };
 

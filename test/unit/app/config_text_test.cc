@@ -29,6 +29,7 @@ Config changed_everywhere() {
            .pong_timeout_s = 32,
            .send_timeout_s = 33,
            .close_timeout_s = 6,
+           .gather_us = 77,
            .deflate = false};
   c.relay = {.shards = 2,
              .urls = {"wss://relay.example"},
