@@ -1,5 +1,6 @@
 // gyre-load fanout: one publisher, many subscribers that each must get every event once.
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "commands.h"
@@ -101,41 +102,85 @@ class FanOut {
   bool watches_writing_ = false;
 };
 
+struct Plan {
+  const Corpus& corpus;
+  std::uint64_t subscribers;
+  std::uint64_t window;
+  std::uint64_t rate;
+};
+
+// What one server did with the plan.
+struct Outcome {
+  std::uint64_t accepted = 0;
+  std::uint64_t delivered = 0;
+  bool is_exact = false;
+  double seconds = 0;
+  double cpu_per_delivery_us = 0;  // Publishing included; 0 without a process to look at.
+  Histogram latency;
+};
+
+Outcome run_plan(const Plan& plan, const RelayAddress& address, pid_t pid) {
+  // An open loop must not wait for answers.
+  const std::uint64_t window = plan.rate > 0 ? plan.corpus.size() : plan.window;
+  LivePublisher publisher(address, plan.corpus, window, plan.rate);
+  FanOut fan_out(address, publisher, plan.subscribers);
+  const double cpu_before_s = pid > 0 ? process_cpu_s(pid) : 0;
+  fan_out.run();
+  Outcome outcome;
+  outcome.accepted = publisher.accepted();
+  outcome.delivered = fan_out.delivered();
+  outcome.is_exact = fan_out.is_exact();
+  outcome.seconds = fan_out.seconds();
+  outcome.latency = fan_out.latency();
+  if (pid > 0 && outcome.delivered > 0) {
+    const double cpu_s = process_cpu_s(pid) - cpu_before_s;
+    outcome.cpu_per_delivery_us = cpu_s * 1e6 / static_cast<double>(outcome.delivered);
+  }
+  return outcome;
+}
+
+void report_deliveries(Report& report, const std::string& prefix, const Outcome& outcome) {
+  report.count(prefix + "delivered", outcome.delivered);
+  report.number(prefix + "seconds", outcome.seconds, 3);
+  report.number(prefix + "deliveries_per_s",
+                static_cast<double>(outcome.delivered) / outcome.seconds);
+  report.latency(prefix + "delivery", outcome.latency);
+}
+
 }  // namespace
 
 int run_fan_out(Options& options) {
   const RelayAddress address = RelayAddress::parse(options.required_text("url"));
   const Corpus corpus = Corpus::open(options.required_text("corpus"));
-  const std::uint64_t subscribers = options.number("subscribers", 200);
-  const std::uint64_t window = options.number("window", 16);
-  const std::uint64_t rate = options.number("rate", 0);
+  const Plan plan{corpus, options.number("subscribers", 200), options.number("window", 16),
+                  options.number("rate", 0)};
   const auto pid = static_cast<pid_t>(options.number("pid", 0));
+  const std::string null_url = options.text("null-url", "");
+  const auto null_pid = static_cast<pid_t>(options.number("null-pid", 0));
   const bool as_json = options.flag("json");
   options.finish();
 
   const VerificationCost before = measure_verification();
-  // An open loop must not wait for answers.
-  LivePublisher publisher(address, corpus, rate > 0 ? corpus.size() : window, rate);
-  FanOut fan_out(address, publisher, subscribers);
-  const double cpu_before_s = pid > 0 ? process_cpu_s(pid) : 0;
-  fan_out.run();
-  const double cpu_s = pid > 0 ? process_cpu_s(pid) - cpu_before_s : 0;
+  const Outcome relay = run_plan(plan, address, pid);
+  Outcome null;
+  if (!null_url.empty()) null = run_plan(plan, RelayAddress::parse(null_url), null_pid);
 
   Report report;
   report.count("events", corpus.size());
-  report.count("accepted", publisher.accepted());
-  report.count("subscribers", subscribers);
-  report.count("delivered", fan_out.delivered());
-  report.number("seconds", fan_out.seconds(), 3);
-  report.number("deliveries_per_s", static_cast<double>(fan_out.delivered()) / fan_out.seconds());
-  report.latency("delivery", fan_out.latency());
-  if (pid > 0 && fan_out.delivered() > 0) {
-    // The publishing of each event is included, as it is in what an operator pays.
-    report.cost("cpu_per_delivery", cpu_s * 1e6 / static_cast<double>(fan_out.delivered()), before,
-                measure_verification());
+  report.count("accepted", relay.accepted);
+  report.count("subscribers", plan.subscribers);
+  report_deliveries(report, "", relay);
+  if (pid > 0) {
+    report.cost("cpu_per_delivery", relay.cpu_per_delivery_us, before, measure_verification());
+  }
+  if (!null_url.empty()) report_deliveries(report, "null_", null);
+  if (pid > 0 && null_pid > 0) {
+    report.number("null_cpu_per_delivery_us", null.cpu_per_delivery_us, 3);
+    report.number("cpu_per_delivery_of_null", relay.cpu_per_delivery_us / null.cpu_per_delivery_us,
+                  3);
   }
   report.print(as_json);
-  return fan_out.is_exact() ? 0 : 1;
+  return relay.is_exact && (null_url.empty() || null.is_exact) ? 0 : 1;
 }
 
 }  // namespace gyre::load

@@ -21,7 +21,9 @@ constexpr char kUsage[] =
   slow-reader  --url URL --corpus FILE --pid PID [--window 256]
                one subscriber stops reading; memory, and whether the other gets everything
   fanout       --url URL --corpus FILE [--subscribers 200] [--window 16] [--rate N] [--pid PID]
-               deliveries, their latency and cost; with --rate an open loop
+               [--null-url URL] [--null-pid PID]
+               deliveries, their latency and cost; with --rate an open loop; the same against a
+               gyre-null, to tell the relay's cost from the kernel's
   query        --url URL --corpus FILE [--connections 4] [--queries 50] [--repeats 20] [--pid PID]
                [--growing] [--null-url URL] [--null-pid PID]
                the mixed set over a store that holds the corpus (and, with --growing, gets more):

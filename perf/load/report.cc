@@ -30,7 +30,7 @@ void Report::cost(std::string_view name, double cpu_us, const VerificationCost& 
   number("verification_mean_us_before", before.mean_us, 2);
   number("verification_min_us_after", after.min_us, 2);
   number("verification_mean_us_after", after.mean_us, 2);
-  number(std::string(name) + "_us", cpu_us, 2);
+  number(std::string(name) + "_us", cpu_us, 3);
   number(std::string(name) + "_v", cpu_us / std::min(before.min_us, after.min_us), 4);
   // In units of the mean V: both sides then carry the disturbance of the machine.
   number(std::string(name) + "_v_of_mean", 2 * cpu_us / (before.mean_us + after.mean_us), 4);
