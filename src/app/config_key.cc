@@ -52,17 +52,6 @@ constexpr TextRule kAddressRanges = {"IP addresses or ranges, as [\"127.0.0.1\",
 constexpr TextRule kUrlPath = {"a path, as \"/\" or \"/relay\"", is_url_path};
 constexpr TextRule kRelayUrls = {"relay URLs, as [\"wss://relay.example\"]", is_relay_url};
 
-// The one value that this version has; a field, so that files which say so stay valid.
-ConfigField deflate_field() {
-  ConfigField field = boolean_field<&C::net, &C::Net::deflate>();
-  field.allowed = "false: permessage-deflate is not part of this version";
-  field.assign = [](const SettingValue& value, Config&) {
-    const auto* boolean = std::get_if<bool>(&value);
-    return boolean != nullptr && !*boolean;
-  };
-  return field;
-}
-
 std::vector<ConfigKey> net_keys() {
   return {
       {"net", "listen", Reload::kRestart, text_field<&C::net, &C::Net::listen>(kListenAddress),
@@ -93,8 +82,10 @@ std::vector<ConfigKey> net_keys() {
        "Microseconds that live events wait for more to the same client, if it has been sent "
        "something within that time. Fewer and larger sends: a busy stream costs a fraction, a "
        "quiet one is not delayed."},
-      {"net", "deflate", Reload::kLive, deflate_field(),
-       "Compression of messages (permessage-deflate)."},
+      {"net", "deflate", Reload::kLive, boolean_field<&C::net, &C::Net::deflate>(),
+       "Compression of messages (permessage-deflate) for clients that ask for it when they "
+       "connect. "
+       "Saves more than a third of the bytes of events and costs some 13 microseconds for each."},
   };
 }
 

@@ -23,6 +23,7 @@ net::NetLimits net_limits(const Config& config) {
   limits.pong_timeout_s = config.net.pong_timeout_s;
   limits.send_timeout_s = config.net.send_timeout_s;
   limits.close_timeout_s = config.net.close_timeout_s;
+  limits.is_deflate_offered = config.net.deflate;
   limits.base_path = config.net.base_path;
   for (const std::string& text : config.net.trusted_proxies) {
     const auto prefix = runtime::IpPrefix::parse(text);

@@ -6,6 +6,7 @@
 
 #include "gyre/base/assert.h"
 #include "net/connection_set.h"
+#include "net/deflate_offer.h"
 #include "net/padded_buffer.h"
 
 namespace gyre::net {
@@ -49,14 +50,21 @@ void Connection::refuse(std::uint16_t status) {
   answer(plain_response(status, "Too many connections."), "GET", Farewell::kSilence);
 }
 
-void Connection::open(std::string_view accept) {
+void Connection::open(std::string_view accept, const HttpRequest& request) {
   GYRE_ASSERT(state_ == State::kHandshake);
   state_ = State::kOpen;
   input_ = Input::kFrames;
   ++set_->open_count;
   last_sent_ns_ = last_received_ns_ = set_->now_ns();
   set_->timers.set(timer_, next_check_ns());
-  send_raw(upgrade_response(accept));
+  std::string extensions;
+  if (set_->limits.is_deflate_offered) {
+    if (const auto agreement = negotiate_deflate(request)) {
+      server_window_bits_ = agreement->server_window_bits;
+      extensions = agreement->to_header_value();
+    }
+  }
+  send_raw(upgrade_response(accept, extensions));
   set_->handler.on_open(*this);
 }
 
@@ -139,6 +147,7 @@ void Connection::reset() {
   state_ = State::kFree;
   admission_ = Admission::kRefused;
   peer_close_code_ = 0;
+  server_window_bits_ = 0;
   may_have_proxy_header_ = is_paused_ = is_receive_cancelled_ = has_peer_ended_ = false;
   is_above_resume_ = is_replaying_ = is_finished_ = false;
   last_sent_ns_ = last_received_ns_ = ping_sent_ns_ = send_started_ns_ = close_deadline_ns_ = 0;

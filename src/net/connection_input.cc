@@ -186,7 +186,7 @@ void Connection::on_request(HttpRequest& request, Farewell farewell) {
     return answer(plain_response(429, "Too many connections."), request.method, farewell);
   }
   const UpgradeCheck check = check_upgrade(request, limits.base_path);
-  if (check.is_upgrade && check.status == 101) return open(check.accept);
+  if (check.is_upgrade && check.status == 101) return open(check.accept, request);
   if (check.is_upgrade) {
     return answer(plain_response(check.status, check.reason), request.method, farewell);
   }
@@ -205,7 +205,8 @@ bool Connection::is_admitted() {
 
 std::size_t Connection::take_frames(std::span<std::uint8_t> bytes, std::uint32_t& budget) {
   FrameReceiver receiver(*this, budget);
-  const auto result = reader_.consume(bytes, set_->limits.message_bytes, receiver);
+  Inflater* const inflater = server_window_bits_ == 0 ? nullptr : &set_->inflater;
+  const auto result = reader_.consume(bytes, set_->limits.message_bytes, receiver, inflater);
   if (result.outcome != WebSocketReader::Outcome::kFailed) return result.consumed;
   if (state_ == State::kOpen) {
     fail(result.failure);

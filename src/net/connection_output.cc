@@ -11,47 +11,106 @@
 
 namespace gyre::net {
 
+// A text frame of parts; `body` may stay where it is.
+struct Connection::Frame {
+  Encoding encoding = Encoding::kPlain;
+  std::initializer_list<std::string_view> head;
+  std::string_view body;
+  const SharedBytes* owner = nullptr;  // Null: the body is copied, however large.
+  std::initializer_list<std::string_view> tail;
+};
+
+namespace {
+
+std::uint64_t sum_of(std::initializer_list<std::string_view> parts) {
+  std::uint64_t sum = 0;
+  for (const std::string_view part : parts) sum += part.size();
+  return sum;
+}
+
+std::uint8_t* write(std::uint8_t* out, std::string_view part) {
+  // memcpy takes no null, not even for nothing.
+  if (!part.empty()) std::memcpy(out, part.data(), part.size());
+  return out + part.size();
+}
+
+}  // namespace
+
+void Connection::queue_frame(const Frame& frame) {
+  const std::uint64_t payload_bytes = sum_of(frame.head) + frame.body.size() + sum_of(frame.tail);
+  std::array<std::uint8_t, kFrameHeaderBytesMax> bytes;
+  const std::size_t header_bytes = encode_text_header(payload_bytes, frame.encoding, bytes.data());
+  const std::string_view header(reinterpret_cast<const char*>(bytes.data()), header_bytes);
+  const bool is_copied = frame.owner == nullptr || frame.body.size() < kSharedBodyBytesMin;
+  // Usually all of it comes to lie in one piece.
+  std::uint8_t* out = is_copied ? queue().try_extend(header_bytes + payload_bytes) : nullptr;
+  if (out != nullptr) {
+    out = write(out, header);
+    for (const std::string_view part : frame.head) out = write(out, part);
+    out = write(out, frame.body);
+    for (const std::string_view part : frame.tail) out = write(out, part);
+    return;
+  }
+  queue().expect(header_bytes + payload_bytes - (is_copied ? 0 : frame.body.size()));
+  queue_->append(header);
+  for (const std::string_view part : frame.head) queue_->append(part);
+  if (is_copied) {
+    queue_->append(frame.body);
+  } else {
+    queue_->append_shared(frame.body, *frame.owner);
+  }
+  for (const std::string_view part : frame.tail) queue_->append(part);
+}
+
 void Connection::send_text(std::initializer_list<std::string_view> parts) {
   if (!make_room()) return;
-  std::uint64_t payload_bytes = 0;
-  for (const std::string_view part : parts) payload_bytes += part.size();
-  std::array<std::uint8_t, kFrameHeaderBytesMax> header;
-  const std::size_t header_bytes = encode_text_header(payload_bytes, header.data());
-  std::uint8_t* out = queue().try_extend(header_bytes + payload_bytes);
-  if (out != nullptr) {
-    std::memcpy(out, header.data(), header_bytes);
-    out += header_bytes;
-    for (const std::string_view part : parts) {
-      if (!part.empty()) std::memcpy(out, part.data(), part.size());
-      out += part.size();
-    }
+  queue_frame({.head = parts});
+  on_queued();
+}
+
+void Connection::send_text_shared(std::string_view prefix, SharedBody& body,
+                                  std::string_view suffix) {
+  if (!make_room()) return;
+  if (may_deflate(prefix, body, suffix) && !body.is_deflate_tried) {
+    body.is_deflate_tried = true;
+    body.deflated = set_->deflater.deflate(body.text);
+  }
+  if (may_deflate(prefix, body, suffix) && !body.deflated.is_null()) {
+    queue_deflated(prefix, body.deflated, suffix);
   } else {
-    queue_->append({reinterpret_cast<const char*>(header.data()), header_bytes});
-    for (const std::string_view part : parts) queue_->append(part);
+    queue_frame({.head = {prefix}, .body = body.text, .owner = body.owner, .tail = {suffix}});
   }
   on_queued();
 }
 
-void Connection::send_text_shared(std::string_view prefix, std::string_view body,
-                                  const SharedBytes& owner, std::string_view suffix) {
-  if (body.size() < kSharedBodyBytesMin) return send_text({prefix, body, suffix});
-  if (!make_room()) return;
-  queue().expect(kFrameHeaderBytesMax + prefix.size() + suffix.size());
-  send_frame_header(prefix.size() + body.size() + suffix.size());
-  queue_->append(prefix);
-  queue_->append_shared(body, owner);
-  queue_->append(suffix);
-  on_queued();
+// A body refers to nothing farther back than it is long, so one that fits the client's window may
+// be sent whatever window it was compressed with.
+bool Connection::may_deflate(std::string_view prefix, const SharedBody& body,
+                             std::string_view suffix) const {
+  if (server_window_bits_ == 0) return false;
+  const bool fits_window =
+      server_window_bits_ == 15 || body.text.size() <= std::size_t{1} << server_window_bits_;
+  return fits_window && prefix.size() <= Deflater::kStoredBytesMax &&
+         suffix.size() <= Deflater::kStoredBytesMax;
+}
+
+void Connection::queue_deflated(std::string_view prefix, const SharedBytes& body,
+                                std::string_view suffix) {
+  static constexpr std::string_view kEnd("\0", 1);
+  const auto prefix_bytes = Deflater::stored_header(prefix.size());
+  const auto suffix_bytes = Deflater::stored_header(suffix.size());
+  const std::string_view prefix_header(prefix_bytes.data(), prefix_bytes.size());
+  // The body's end has begun the block.
+  const std::string_view suffix_header(suffix_bytes.data() + 1, suffix_bytes.size() - 1);
+  queue_frame({.encoding = Encoding::kDeflated,
+               .head = {prefix_header, prefix},
+               .body = as_text(body.span()),
+               .owner = &body,
+               .tail = {suffix_header, suffix, kEnd}});
 }
 
 void Connection::expect_bytes(std::uint64_t bytes) {
   if (state_ == State::kOpen) queue().expect(bytes);
-}
-
-void Connection::send_frame_header(std::uint64_t payload_bytes) {
-  std::array<std::uint8_t, kFrameHeaderBytesMax> header;
-  const std::size_t size = encode_text_header(payload_bytes, header.data());
-  queue().append({reinterpret_cast<const char*>(header.data()), size});
 }
 
 std::uint64_t Connection::queued_bytes() const {

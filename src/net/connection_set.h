@@ -9,6 +9,8 @@
 
 #include "gyre/net/connection.h"
 #include "net/acceptor.h"
+#include "net/deflater.h"
+#include "net/inflater.h"
 #include "net/send_queue.h"
 
 namespace gyre::net {
@@ -63,6 +65,8 @@ class ConnectionSet {
   ConnectionHandler& handler;
   ConnectionCounters counters;
   SendBuffers buffers;
+  Deflater deflater;
+  Inflater inflater;
   std::uint32_t open_count = 0;
 
  private:

@@ -28,6 +28,14 @@ ssize_t give_bytes(std::uint8_t* out, std::size_t room, int /*flags*/, void* use
 
 bool is_known(std::uint8_t opcode) { return opcode <= 0x2 || (opcode >= 0x8 && opcode <= 0xa); }
 
+// Reserved bits: none, or RSV1 where a message may say that it is compressed.
+bool has_fit_bits(const wslay_frame_iocb& frame) {
+  if (frame.rsv == 0) return true;
+  const bool begins_message = frame.opcode == static_cast<std::uint8_t>(Opcode::kText) ||
+                              frame.opcode == static_cast<std::uint8_t>(Opcode::kBinary);
+  return frame.rsv == WSLAY_RSV1_BIT && begins_message;
+}
+
 // A context holds more than 4 KiB of buffer, so no connection can afford one of its own; and one
 // that has begun a frame cannot be told to forget it. A fresh one for each header costs about 70
 // ns.
@@ -61,11 +69,12 @@ std::optional<FrameHeader> decode_frame_header(std::span<const std::uint8_t> hea
   std::array<std::uint8_t, kClientHeaderBytesMax + 1> shown{};
   std::memcpy(shown.data(), header.data(), header.size());
   const auto frame = decode_by_wslay({shown.data(), header.size() + 1});
-  if (!frame || frame->mask == 0 || frame->rsv != 0 || !is_known(frame->opcode)) {
+  if (!frame || frame->mask == 0 || !is_known(frame->opcode) || !has_fit_bits(*frame)) {
     return std::nullopt;
   }
   FrameHeader decoded{.opcode = static_cast<Opcode>(frame->opcode),
                       .is_final = frame->fin != 0,
+                      .is_deflated = frame->rsv != 0,
                       .payload_bytes = frame->payload_length};
   std::memcpy(&decoded.mask, header.data() + header.size() - sizeof decoded.mask,
               sizeof decoded.mask);

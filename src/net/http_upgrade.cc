@@ -77,13 +77,17 @@ UpgradeCheck check_upgrade(const HttpRequest& request, std::string_view base_pat
   return check;
 }
 
-std::string upgrade_response(std::string_view accept) {
+std::string upgrade_response(std::string_view accept, std::string_view extensions) {
   std::string text =
       "HTTP/1.1 101 Switching Protocols\r\n"
       "Upgrade: websocket\r\n"
       "Connection: Upgrade\r\n"
       "Sec-WebSocket-Accept: ";
-  return text.append(accept).append("\r\n\r\n");
+  text.append(accept).append("\r\n");
+  if (!extensions.empty()) {
+    text.append("Sec-WebSocket-Extensions: ").append(extensions).append("\r\n");
+  }
+  return text.append("\r\n");
 }
 
 }  // namespace gyre::net

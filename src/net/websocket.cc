@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kControlBytesMax = 125;  // RFC 6455 5.5.
 constexpr unsigned kFinal = 0x80;
+constexpr unsigned kRsv1 = 0x40;  // Compressed, RFC 7692 6.
 
 void append_control(std::string& out, Opcode opcode, std::string_view payload) {
   const std::string_view sent = payload.substr(0, kControlBytesMax);
@@ -31,8 +32,9 @@ std::string_view cut_reason(std::string_view reason) {
 
 }  // namespace
 
-std::size_t encode_text_header(std::uint64_t payload_bytes, std::uint8_t* out) {
-  out[0] = static_cast<std::uint8_t>(kFinal | static_cast<unsigned>(Opcode::kText));
+std::size_t encode_text_header(std::uint64_t payload_bytes, Encoding encoding, std::uint8_t* out) {
+  const unsigned bits = encoding == Encoding::kDeflated ? kFinal | kRsv1 : kFinal;
+  out[0] = static_cast<std::uint8_t>(bits | static_cast<unsigned>(Opcode::kText));
   std::size_t length_bytes = 0;
   if (payload_bytes <= 125) {
     out[1] = static_cast<std::uint8_t>(payload_bytes);

@@ -9,6 +9,7 @@
 
 #include "gyre/base/assert.h"
 #include "net/frame_header.h"
+#include "net/inflater.h"
 #include "net/mask.h"
 #include "net/padded_buffer.h"
 
@@ -46,9 +47,34 @@ bool is_sendable(std::uint16_t code) {
          (code >= 3000 && code <= 4999);
 }
 
+// What a reader is called with.
+struct Call {
+  std::uint32_t message_bytes_max;
+  FrameHandler& handler;
+  Inflater* inflater;
+};
+
 Step deliver_text(std::span<const std::uint8_t> text, FrameHandler& handler) {
   if (!is_utf8(text)) return failed(CloseCode::kInvalidText);
   return continue_if(handler.on_text(as_text(text)));
+}
+
+Step deliver_deflated(std::span<const std::uint8_t> message, const Call& call) {
+  const Inflater::Result result = call.inflater->inflate(message, call.message_bytes_max);
+  switch (result.outcome) {
+    case Inflater::Outcome::kTooBig: return failed(CloseCode::kTooBig);
+    case Inflater::Outcome::kBroken: return failed(CloseCode::kInvalidText);
+    case Inflater::Outcome::kDone: break;
+  }
+  return deliver_text(result.bytes, call.handler);
+}
+
+// Compressed, a message may be longer than it is: stored blocks take 5 bytes for each up to 65,535,
+// and some compressors make them of 16 KiB. Whatever is longer than this inflates to too much, or
+// is made to waste our time.
+std::uint64_t frame_bytes_max(bool is_deflated, std::uint32_t message_bytes_max) {
+  constexpr std::uint64_t kSpareBytes = 64;
+  return message_bytes_max + (is_deflated ? message_bytes_max / 1024 + kSpareBytes : 0);
 }
 
 Step deliver_close(std::span<const std::uint8_t> payload, FrameHandler& handler) {
@@ -74,12 +100,12 @@ Step deliver_control(Opcode opcode, std::span<const std::uint8_t> payload, Frame
 }
 
 // A frame that is no part of anything else and lies whole in the bytes given: no copy.
-Step deliver_whole(const FrameHeader& header, std::span<std::uint8_t> payload,
-                   FrameHandler& handler) {
-  if (header.opcode == Opcode::kBinary) return continue_if(handler.on_binary());
+Step deliver_whole(const FrameHeader& header, std::span<std::uint8_t> payload, const Call& call) {
+  if (header.opcode == Opcode::kBinary) return continue_if(call.handler.on_binary());
   unmask(payload, header.mask);
-  if (header.opcode == Opcode::kText) return deliver_text(payload, handler);
-  return deliver_control(header.opcode, payload, handler);
+  if (header.is_deflated) return deliver_deflated(payload, call);
+  if (header.opcode == Opcode::kText) return deliver_text(payload, call.handler);
+  return deliver_control(header.opcode, payload, call.handler);
 }
 
 }  // namespace
@@ -99,6 +125,7 @@ struct WebSocketReader::Partial {
   // frames announced in all. Binary data is only counted.
   bool has_message = false;
   bool is_text = false;
+  bool is_deflated = false;
   std::uint64_t announced_bytes = 0;
   PaddedBuffer text;
 
@@ -112,7 +139,7 @@ struct WebSocketReader::Partial {
   bool take_header(std::span<const std::uint8_t> bytes, std::size_t& taken);
   void begin_frame(const FrameHeader& next);
   void take_payload(std::span<std::uint8_t> bytes);
-  [[nodiscard]] Step end_frame(FrameHandler& handler);
+  [[nodiscard]] Step end_frame(const Call& call);
 
   using Pointer = std::unique_ptr<Partial, PartialDeleter>;
   // Takes the next header, from `bytes` alone if it lies whole there; nothing if it is unfinished.
@@ -122,11 +149,10 @@ struct WebSocketReader::Partial {
                                                 std::size_t& taken, bool& is_broken);
   // Checks `next` against the message in progress; protocol before size (nips.md T-06, T-08).
   [[nodiscard]] static Step check(const Partial* partial, const FrameHeader& next,
-                                  std::uint32_t message_bytes_max);
+                                  const Call& call);
   // Takes one frame, or as much of it as there is.
   [[nodiscard]] static Step consume_frame(Pointer& partial, std::span<std::uint8_t> bytes,
-                                          std::size_t& taken, std::uint32_t message_bytes_max,
-                                          FrameHandler& handler);
+                                          std::size_t& taken, const Call& call);
 };
 
 void WebSocketReader::PartialDeleter::operator()(Partial* partial) const { delete partial; }
@@ -145,15 +171,18 @@ bool WebSocketReader::Partial::take_header(std::span<const std::uint8_t> bytes,
 }
 
 Step WebSocketReader::Partial::check(const Partial* partial, const FrameHeader& next,
-                                     std::uint32_t message_bytes_max) {
+                                     const Call& call) {
   if (next.is_control()) return {};
+  if (next.is_deflated && call.inflater == nullptr) return failed(CloseCode::kProtocolError);
   const bool is_within_message = partial != nullptr && partial->has_message;
   if ((next.opcode == Opcode::kContinuation) != is_within_message) {
     return failed(CloseCode::kProtocolError);
   }
   // No overflow: what was announced before fits 32 bits, and a length has at most 63.
   const std::uint64_t before = is_within_message ? partial->announced_bytes : 0;
-  if (before + next.payload_bytes > message_bytes_max) return failed(CloseCode::kTooBig);
+  const bool is_deflated = is_within_message ? partial->is_deflated : next.is_deflated;
+  const std::uint64_t bytes_max = frame_bytes_max(is_deflated, call.message_bytes_max);
+  if (before + next.payload_bytes > bytes_max) return failed(CloseCode::kTooBig);
   return {};
 }
 
@@ -170,6 +199,7 @@ void WebSocketReader::Partial::begin_frame(const FrameHeader& next) {
   if (!has_message) {
     has_message = true;
     is_text = next.opcode == Opcode::kText;
+    is_deflated = next.is_deflated;
     announced_bytes = 0;
   }
   announced_bytes += next.payload_bytes;
@@ -188,17 +218,18 @@ void WebSocketReader::Partial::take_payload(std::span<std::uint8_t> bytes) {
   frame_bytes_left -= bytes.size();
 }
 
-Step WebSocketReader::Partial::end_frame(FrameHandler& handler) {
+Step WebSocketReader::Partial::end_frame(const Call& call) {
   GYRE_ASSERT_CMP(frame_bytes_left, ==, 0u);
   has_frame = false;
   if (frame.is_control()) {
-    return deliver_control(frame.opcode, {control.data(), control_bytes}, handler);
+    return deliver_control(frame.opcode, {control.data(), control_bytes}, call.handler);
   }
   if (!frame.is_final) return {};
   has_message = false;
-  if (!is_text) return continue_if(handler.on_binary());
+  if (!is_text) return continue_if(call.handler.on_binary());
   if (text.held_bytes() == 0) text.append({});  // An empty message needs its padding too.
-  const Step step = deliver_text(text.unread(), handler);
+  const Step step = is_deflated ? deliver_deflated(text.unread(), call)
+                                : deliver_text(text.unread(), call.handler);
   text.release();
   return step;
 }
@@ -223,21 +254,20 @@ std::optional<FrameHeader> WebSocketReader::Partial::next_header(
 }
 
 Step WebSocketReader::Partial::consume_frame(Pointer& partial, std::span<std::uint8_t> bytes,
-                                             std::size_t& taken, std::uint32_t message_bytes_max,
-                                             FrameHandler& handler) {
+                                             std::size_t& taken, const Call& call) {
   if (!partial || !partial->has_frame) {
     bool is_broken = false;
     const auto header = next_header(partial, bytes, taken, is_broken);
     if (is_broken) return failed(CloseCode::kProtocolError);
     if (!header) return {};
-    const Step verdict = check(partial.get(), *header, message_bytes_max);
+    const Step verdict = check(partial.get(), *header, call);
     if (verdict.kind != Step::Kind::kContinue) return verdict;
     const bool stands_alone =
         header->is_control() || (header->is_final && header->opcode != Opcode::kContinuation);
     if (stands_alone && header->payload_bytes <= bytes.size() - taken) {
       const auto payload = bytes.subspan(taken, header->payload_bytes);
       taken += payload.size();
-      return deliver_whole(*header, payload, handler);
+      return deliver_whole(*header, payload, call);
     }
     if (!partial) partial.reset(new Partial);
     partial->begin_frame(*header);
@@ -246,15 +276,16 @@ Step WebSocketReader::Partial::consume_frame(Pointer& partial, std::span<std::ui
   const auto part = rest.first(std::min<std::uint64_t>(partial->frame_bytes_left, rest.size()));
   partial->take_payload(part);
   taken += part.size();
-  return partial->frame_bytes_left > 0 ? Step{} : partial->end_frame(handler);
+  return partial->frame_bytes_left > 0 ? Step{} : partial->end_frame(call);
 }
 
 WebSocketReader::Result WebSocketReader::consume(std::span<std::uint8_t> bytes,
                                                  std::uint32_t message_bytes_max,
-                                                 FrameHandler& handler) {
+                                                 FrameHandler& handler, Inflater* inflater) {
+  const Call call{message_bytes_max, handler, inflater};
   std::size_t taken = 0;
   while (taken < bytes.size()) {
-    const Step step = Partial::consume_frame(partial_, bytes, taken, message_bytes_max, handler);
+    const Step step = Partial::consume_frame(partial_, bytes, taken, call);
     if (partial_ && partial_->is_idle()) partial_.reset();
     switch (step.kind) {
       case Step::Kind::kContinue: break;

@@ -195,8 +195,9 @@ bool Gatherer::send_next(Gather& gather) {
   const ResultBatchReader& reader = newest->batches[0];
   const nostr::PackedEventView event = reader.event();
   if (admit(gather, event)) {
-    gather.session->connection->send_text_shared(gather.subscription->event_prefix, event.json(),
-                                                 reader.block(), nostr::kEventSuffix);
+    net::SharedBody body{.text = event.json(), .owner = &reader.block()};
+    gather.session->connection->send_text_shared(gather.subscription->event_prefix, body,
+                                                 nostr::kEventSuffix);
   }
   pop(gather, *newest);
   return !admits_no_more(gather);

@@ -23,7 +23,9 @@ void LiveSender::begin_event(const SharedBytes& event, std::string_view json) {
     events_.pop_back();
   }
   now_ns_ = clock_.monotonic_ns();
-  events_.push_back({event, json, 0});
+  Event& begun = events_.emplace_back();
+  begun.bytes = event;
+  begun.body = {.text = json, .owner = &begun.bytes};
   event_bytes_ += event.size();
 }
 
@@ -32,7 +34,7 @@ void LiveSender::add(LiveStream& stream) {
   ++event.streams;
   const auto number = first_number_ + static_cast<std::uint32_t>(events_.size() - 1);
   stream.waiting.push_back(number);
-  stream.waiting_bytes += static_cast<std::uint32_t>(event.json.size());
+  stream.waiting_bytes += static_cast<std::uint32_t>(event.body.text.size());
   switch (stream.state) {
     case State::kDue: return;
     case State::kIdle:
@@ -94,8 +96,7 @@ void LiveSender::send(LiveStream& stream) {
   const std::size_t frame_bytes = kFrameBytesMax + stream.prefix.size();
   stream.connection->expect_bytes(stream.waiting_bytes + stream.waiting.size() * frame_bytes);
   for (const std::uint32_t number : stream.waiting) {
-    const Event& next = event(number);
-    stream.connection->send_text_shared(stream.prefix, next.json, next.bytes, nostr::kEventSuffix);
+    stream.connection->send_text_shared(stream.prefix, event(number).body, nostr::kEventSuffix);
   }
   stream.last_sent_ns = now_ns_;
   forget(stream);

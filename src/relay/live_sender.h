@@ -76,7 +76,7 @@ class LiveSender {
  private:
   struct Event {
     SharedBytes bytes;
-    std::string_view json;
+    net::SharedBody body;       // Points to `bytes`; the elements of a deque stay where they are.
     std::uint32_t streams = 0;  // That it waits for.
   };
 

@@ -423,7 +423,14 @@ void Sessions::note_interest() {
   environment_.interest.set(environment_.self, live_index_.subscription_count() > 0);
 }
 
+// Ahead of an answer: a client that asks something and has its answer has the live events, too,
+// that came before. The answer's send carries them.
+void Sessions::send_live_events_of(Session& session) {
+  for (const auto& subscription : session.subscriptions) live_sender_.send(subscription->live);
+}
+
 void Sessions::on_stored_end(Subscription& subscription, nostr::EoseHint hint) {
+  send_live_events_of(*subscription.session);
   scratch_.clear();
   nostr::append_eose(scratch_, subscription.id, hint);
   subscription.session->connection->send_text({scratch_});
@@ -447,6 +454,7 @@ void Sessions::on_query_started(Session& session) {
 
 void Sessions::on_count(Session& session, const std::string& count_id, std::uint64_t count) {
   --session.counts_in_flight;
+  send_live_events_of(session);
   scratch_.clear();
   nostr::append_count(scratch_, count_id, count);
   session.connection->send_text({scratch_});

@@ -109,6 +109,7 @@ class Sessions final : public net::ConnectionHandler, public GatherListener {
   [[nodiscard]] bool has_too_much_in_flight(const Session& session) const;
   void pause_if_outbox_is_full(Session& session);
   void note_interest();
+  void send_live_events_of(Session& session);
 
   void send_ok(Session& session, std::string_view id_escaped, bool is_accepted, Refusal refusal);
   void send_closed(Session& session, std::string_view id_escaped, Refusal refusal);

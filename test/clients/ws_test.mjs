@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { finalizeEvent, generateSecretKey } from 'nostr-tools/pure'
 import WebSocket from 'ws'
 
 import { runAll, startRelay, test, within } from './harness.mjs'
@@ -122,11 +123,48 @@ test('an unmasked frame closes with 1002', async () => {
   assert.equal((await closeOf(socket)).code, 1002)
 })
 
-test('permessage-deflate is offered and not taken', async () => {
+test('permessage-deflate is not taken unless the relay has it on', async () => {
   const socket = await open({ perMessageDeflate: true })
   assert.equal(socket.extensions, '')
   await isUsable(socket)
   socket.close()
+})
+
+test('compressed messages both ways, with every setting that ws can offer', async () => {
+  const second = await startRelay({ 'net.deflate': true })
+  const author = generateSecretKey()
+  const events = ['', 'é😀 '.repeat(400), 'much the same, again and again '.repeat(1000)].map(
+    (content, n) =>
+      finalizeEvent({ kind: 1, created_at: 1767225600 + n, tags: [], content }, author),
+  )
+  const offers = [
+    true,
+    { threshold: 0 },
+    { serverNoContextTakeover: true, clientNoContextTakeover: true },
+    { serverMaxWindowBits: 10 },
+    { clientMaxWindowBits: 9, threshold: 0, zlibDeflateOptions: { level: 9 } },
+  ]
+  const sockets = []
+  for (const perMessageDeflate of offers) {
+    const socket = await open({ perMessageDeflate }, second.url)
+    assert.match(socket.extensions, /^permessage-deflate/)
+    socket.send(JSON.stringify(['REQ', 'live', { authors: [events[0].pubkey] }]))
+    assert.deepEqual((await next(socket)).slice(0, 2), ['EOSE', 'live'])
+    sockets.push(socket)
+  }
+  const publisher = await open({ perMessageDeflate: { threshold: 0 } }, second.url)
+  for (const event of events) {
+    publisher.send(JSON.stringify(['EVENT', event]))
+    assert.deepEqual((await next(publisher)).slice(0, 3), ['OK', event.id, true])
+  }
+  for (const socket of sockets) {
+    for (const event of events) {
+      assert.deepEqual(await next(socket), ['EVENT', 'live', JSON.parse(JSON.stringify(event))])
+    }
+    socket.close()
+  }
+  publisher.close()
+  assert.equal(await second.stop(), 0)
 })
 
 test('no subprotocol is selected', async () => {

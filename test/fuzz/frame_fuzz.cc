@@ -1,7 +1,8 @@
 // WebSocketReader: the same bytes, cut differently, must come to the same.
 //
 // The first byte of the input seeds the cuts, the second chooses the message limit; the rest is
-// what the client sends. To reach past the header checks, frames are also made out of the input.
+// what the client sends, with compression agreed on or not. To reach past the header checks, frames
+// are also made out of the input.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 
 #include "gyre/base/assert.h"
 #include "gyre/net/websocket.h"
+#include "net/inflater.h"
 
 namespace {
 
@@ -59,6 +61,12 @@ class Cuts {
   std::uint32_t state_;
 };
 
+// As a shard has it: one for all connections. Null where compression is not agreed on.
+gyre::net::Inflater* inflater_for(std::uint32_t max) {
+  static gyre::net::Inflater inflater;
+  return max % 2 == 0 ? &inflater : nullptr;
+}
+
 template <typename NextSize>
 std::string read_in_pieces(std::string_view bytes, std::uint32_t max, unsigned stops_every,
                            NextSize next_size) {
@@ -69,7 +77,7 @@ std::string read_in_pieces(std::string_view bytes, std::uint32_t max, unsigned s
     const std::size_t size = std::min<std::size_t>(next_size(), bytes.size());
     const std::unique_ptr<std::uint8_t[]> block(new std::uint8_t[size + 64]());
     std::memcpy(block.get(), bytes.data(), size);
-    const auto result = reader.consume({block.get(), size}, max, recorder);
+    const auto result = reader.consume({block.get(), size}, max, recorder, inflater_for(max));
     GYRE_ASSERT_CMP(result.consumed, <=, size);
     // Twice the data for growth, and what an unfinished frame needs.
     GYRE_ASSERT_CMP(reader.held_bytes(), <=, 2 * (std::size_t{max} + 512));
@@ -95,7 +103,7 @@ std::string as_frames(std::string_view input) {
     std::size_t size = static_cast<std::uint8_t>(input[1]);
     input.remove_prefix(2);
     size = std::min(size, input.size());
-    frames.push_back(static_cast<char>(first & 0x8f));
+    frames.push_back(static_cast<char>(first & 0xcf));
     if (size <= 125) {
       frames.push_back(static_cast<char>(0x80 | size));
     } else {

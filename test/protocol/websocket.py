@@ -13,10 +13,12 @@ import select
 import socket
 import struct
 import time
+import zlib
 
 TEXT, BINARY, CONTINUATION, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
 _GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _MASK = b"\x37\xfa\x21\x3d"
+_DEFLATE_TAIL = b"\x00\x00\xff\xff"  # Left out at the end of a message (RFC 7692 7.2.1).
 
 
 class Closed(Exception):
@@ -42,9 +44,15 @@ class Violation(Exception):
     """The relay broke RFC 6455."""
 
 
-def encode_frame(opcode, payload, fin=True, mask=_MASK):
+def deflate(data, level=6):
+    """A message as permessage-deflate (RFC 7692) compresses it."""
+    stream = zlib.compressobj(level, zlib.DEFLATED, -15)
+    return (stream.compress(data) + stream.flush(zlib.Z_SYNC_FLUSH))[: -len(_DEFLATE_TAIL)]
+
+
+def encode_frame(opcode, payload, fin=True, mask=_MASK, rsv1=False):
     """A client frame. `mask` may be None, for the frame that must be refused."""
-    head = bytearray([(0x80 if fin else 0) | opcode])
+    head = bytearray([(0x80 if fin else 0) | (0x40 if rsv1 else 0) | opcode])
     mask_bit = 0x80 if mask is not None else 0
     if len(payload) < 126:
         head.append(mask_bit | len(payload))
@@ -115,6 +123,7 @@ class WebSocket:
         head, rest = bytes(self._buffer).split(b"\r\n\r\n", 1)
         status_line, *lines = head.decode("latin-1").split("\r\n")
         self.headers = {}
+        self.deflated_messages = 0
         for line in lines:
             name, value = line.split(":", 1)
             self.headers[name.strip().lower()] = value.strip()
@@ -128,6 +137,23 @@ class WebSocket:
         if self.headers.get("sec-websocket-accept") != accept_of(key):
             raise Violation(f"wrong Sec-WebSocket-Accept in {self.headers}")
         self._buffer = bytearray(rest)
+
+    @property
+    def extensions(self):
+        return self.headers.get("sec-websocket-extensions", "")
+
+    @property
+    def has_deflate(self):
+        return self.extensions.startswith("permessage-deflate")
+
+    @property
+    def window_bits(self):
+        """Of the relay's side; zlib has none below 9."""
+        for parameter in self.extensions.split(";"):
+            name, _, value = parameter.strip().partition("=")
+            if name == "server_max_window_bits":
+                return max(9, int(value))
+        return 15
 
     # Sending.
 
@@ -194,14 +220,20 @@ class WebSocket:
             size = struct.unpack(">Q", self._peek(10, deadline)[2:])[0]
         if second & 0x80:
             raise Violation("masked frame from the relay")
-        if first & 0x70:
-            raise Violation("reserved bit set without an extension")
         opcode, fin = first & 0x0F, bool(first & 0x80)
+        is_deflated = bool(first & 0x40)
+        if first & 0x30 or (is_deflated and not (self.has_deflate and opcode == TEXT and fin)):
+            raise Violation("reserved bit set without an extension")
         if opcode >= 8 and (not fin or size > 125):
             raise Violation("fragmented or oversized control frame from the relay")
         self._peek(head_bytes + size, deadline)
         self._take(head_bytes, deadline)
-        return opcode, self._take(size, deadline), fin
+        payload = self._take(size, deadline)
+        if is_deflated:
+            self.deflated_messages += 1
+            stream = zlib.decompressobj(-self.window_bits)
+            payload = stream.decompress(payload + _DEFLATE_TAIL)
+        return opcode, payload, fin
 
     def next_text(self, timeout=5):
         """The next whole text message; answers pings, raises Closed on a Close frame."""

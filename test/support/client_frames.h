@@ -15,6 +15,7 @@ inline constexpr std::uint8_t kClose = 0x8;
 inline constexpr std::uint8_t kPing = 0x9;
 inline constexpr std::uint8_t kPong = 0xa;
 inline constexpr std::uint8_t kFinal = 0x80;
+inline constexpr std::uint8_t kDeflated = 0x40;  // RSV1, RFC 7692 6.
 
 // `first` is the whole first byte: kFinal | kText.
 [[nodiscard]] inline std::string client_frame(int first, std::string_view payload) {
@@ -46,6 +47,7 @@ inline constexpr std::uint8_t kFinal = 0x80;
 struct ServerFrame {
   std::uint8_t opcode = 0;
   std::string payload;
+  bool is_deflated = false;
   [[nodiscard]] int close_code() const {
     if (opcode != kClose || payload.size() < 2) return 0;
     return static_cast<std::uint8_t>(payload[0]) << 8 | static_cast<std::uint8_t>(payload[1]);
@@ -61,19 +63,20 @@ struct ServerFrame {
                                   : byte(1) == 126 ? 2
                                   : byte(1) == 127 ? 8
                                                    : 0;
-    const bool is_sound =
-        bytes.size() >= 2 + extension && (byte(0) & 0xf0) == kFinal && (byte(1) & 0x80) == 0;
+    const bool is_sound = bytes.size() >= 2 + extension &&
+                          (byte(0) & 0xf0 & ~kDeflated) == kFinal && (byte(1) & 0x80) == 0;
     std::uint64_t size = is_sound ? byte(1) : 0;
     if (is_sound && extension > 0) size = 0;
     for (std::size_t index = 0; is_sound && index < extension; ++index) {
       size = size << 8 | byte(2 + index);
     }
     if (!is_sound || bytes.size() - 2 - extension < size) {
-      frames.push_back({0xff, std::string(bytes)});
+      frames.push_back({0xff, std::string(bytes), false});
       return frames;
     }
     const auto opcode = static_cast<std::uint8_t>(byte(0) & 0x0f);
-    frames.push_back({opcode, std::string(bytes.substr(2 + extension, size))});
+    frames.push_back(
+        {opcode, std::string(bytes.substr(2 + extension, size)), (byte(0) & kDeflated) != 0});
     bytes.remove_prefix(2 + extension + size);
   }
   return frames;

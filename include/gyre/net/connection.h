@@ -15,6 +15,10 @@
 // limits.send_timeout_s, ends the connection without a word (there is no room for one), counted,
 // and nobody else notices.
 //
+// Compression (permessage-deflate, RFC 7692) is up to the client and limits.is_deflate_offered.
+// What is sent shared is compressed once, whoever it goes to (SharedBody); what is sent alone is
+// small and goes as it is.
+//
 // An idle open connection holds no buffer: under 256 bytes here, and with the relay's session and
 // the allocator's overhead well under 2 KiB.
 #pragma once
@@ -45,6 +49,17 @@ class ConnectionSet;
 class FrameReceiver;
 class PaddedBuffer;
 class SendQueue;
+
+// A body that messages have in common. It lies within `owner`, of which whoever references the body
+// keeps a handle. Compressed when the first connection wants it so, for all that follow.
+struct SharedBody {
+  std::string_view text;
+  const SharedBytes* owner = nullptr;
+
+  // The connections'.
+  SharedBytes deflated;  // Null if there is none (yet).
+  bool is_deflate_tried = false;
+};
 
 // What the relay does with connections. One handler for each shard. Calls never nest: a handler may
 // call any method of any connection, and none of them calls back into the handler.
@@ -93,9 +108,8 @@ class Connection {
 
   // Queues one text message made of these parts, copied. Nothing if the connection is not open.
   void send_text(std::initializer_list<std::string_view> parts);
-  // The same with `body` (which lies inside `owner`) in the middle, by reference when it is large.
-  void send_text_shared(std::string_view prefix, std::string_view body, const SharedBytes& owner,
-                        std::string_view suffix);
+  // The same with `body` in the middle, by reference when it is large, compressed where agreed.
+  void send_text_shared(std::string_view prefix, SharedBody& body, std::string_view suffix);
   // Says how much the messages that follow at once will bring, so that they come to lie in one
   // piece. Requires: some do follow.
   void expect_bytes(std::uint64_t bytes);
@@ -137,7 +151,7 @@ class Connection {
   // connection.cc: life.
   void start(int socket, const runtime::IpAddress& peer, Admission admission);
   void refuse(std::uint16_t status);
-  void open(std::string_view accept);
+  void open(std::string_view accept, const HttpRequest& request);
   void fail(CloseCode code);
   void begin_closing(Farewell farewell, std::uint64_t patience_ns);
   void end_if_said_all();
@@ -174,7 +188,11 @@ class Connection {
   [[nodiscard]] bool make_room();
   SendQueue& queue();
   void send_raw(std::string_view bytes);
-  void send_frame_header(std::uint64_t payload_bytes);
+  struct Frame;
+  void queue_frame(const Frame& frame);
+  [[nodiscard]] bool may_deflate(std::string_view prefix, const SharedBody& body,
+                                 std::string_view suffix) const;
+  void queue_deflated(std::string_view prefix, const SharedBytes& body, std::string_view suffix);
   void answer(const HttpResponse& response, std::string_view method, Farewell farewell);
   void on_queued();
   void flush(std::uint64_t now_ns);
@@ -197,6 +215,7 @@ class Connection {
   Farewell farewell_ = Farewell::kAtOnce;
   Admission admission_ = Admission::kRefused;
   bool may_have_proxy_header_ = false;
+  std::uint8_t server_window_bits_ = 0;  // Of permessage-deflate; 0: not agreed on.
   // Of the peer's Close that waits for its answer while the connection is open; 0: none.
   std::uint16_t peer_close_code_ = 0;
   bool is_paused_ = false;

@@ -69,7 +69,8 @@ struct UpgradeCheck {
 };
 [[nodiscard]] UpgradeCheck check_upgrade(const HttpRequest& request, std::string_view base_path);
 
-[[nodiscard]] std::string upgrade_response(std::string_view accept);
+// `extensions`: the value of Sec-WebSocket-Extensions; empty: no such header.
+[[nodiscard]] std::string upgrade_response(std::string_view accept, std::string_view extensions);
 // A short text/plain answer, with the headers that its status demands.
 [[nodiscard]] HttpResponse plain_response(std::uint16_t status, std::string_view text);
 // `head_only` for HEAD: Content-Length of the body, but no body.

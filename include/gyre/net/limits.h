@@ -21,6 +21,7 @@ struct NetLimits {
   std::uint32_t pong_timeout_s = 30;       // Silence after a ping that ends the connection.
   std::uint32_t send_timeout_s = 30;       // Age of one send in flight.
   std::uint32_t close_timeout_s = 5;       // Wait for the peer's Close after ours.
+  bool is_deflate_offered = false;         // permessage-deflate, to clients that ask for it.
   std::uint32_t http_head_bytes = 8 * 1024;
   // Believed when they name a client's address. Each must write the header itself: one that only
   // passes bytes on would pass on what a client forged.

@@ -38,6 +38,8 @@ class FrameHandler {
   virtual void on_close(std::uint16_t code) = 0;  // Valid Close; 1005 if it carried no code.
 };
 
+class Inflater;
+
 class WebSocketReader {
  public:
   WebSocketReader() = default;
@@ -57,8 +59,11 @@ class WebSocketReader {
   // Takes bytes as they come, cut anywhere; may change them (unmasking). `message_bytes_max` bounds
   // the sum of a message's fragments and is checked on headers, before anything is stored.
   // At least 64 readable bytes must follow `bytes`.
+  //
+  // With an `inflater`, compressed messages (RFC 7692) are taken, each without the context of the
+  // others; `message_bytes_max` bounds what they inflate to. Without one they break the protocol.
   [[nodiscard]] Result consume(std::span<std::uint8_t> bytes, std::uint32_t message_bytes_max,
-                               FrameHandler& handler);
+                               FrameHandler& handler, Inflater* inflater = nullptr);
 
   // Heap bytes held for an incomplete message.
   [[nodiscard]] std::size_t held_bytes() const;
@@ -73,7 +78,9 @@ class WebSocketReader {
 
 // Server frames: final, unmasked. Headers take 2, 4 or 10 bytes.
 inline constexpr std::size_t kFrameHeaderBytesMax = 10;
-[[nodiscard]] std::size_t encode_text_header(std::uint64_t payload_bytes, std::uint8_t* out);
+enum class Encoding : std::uint8_t { kPlain, kDeflated };
+[[nodiscard]] std::size_t encode_text_header(std::uint64_t payload_bytes, Encoding encoding,
+                                             std::uint8_t* out);
 void append_close_frame(std::string& out, CloseCode code, std::string_view reason);
 void append_close_echo(std::string& out, std::uint16_t code);  // 1005: no payload.
 void append_ping_frame(std::string& out);

@@ -291,12 +291,6 @@ TEST(Config, LongValuesAreShortenedInMessages) {
   EXPECT_LT(error.size(), 300u);
 }
 
-TEST(Config, DeflateIsNotThereYet) {
-  EXPECT_TRUE(load_settings({"net.deflate=false"}).ok());
-  EXPECT_THAT(error_of(load_settings({"net.deflate=true"})),
-              HasSubstr("permessage-deflate is not part of this version"));
-}
-
 TEST(Config, DefaultLimitMayNotExceedTheLargest) {
   EXPECT_TRUE(load_settings({"limits.filter_limit_max=500"}).ok());
   EXPECT_EQ(error_of(load_settings({"limits.filter_limit_max=499"})),

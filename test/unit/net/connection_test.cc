@@ -76,8 +76,10 @@ TEST_F(ConnectionTest, SendsLargeBodiesByReference) {
   const std::string body(10'000, 'b');
   const SharedBytes shared = SharedBytes::copy_of(as_bytes(body));
   relay_.message = [&](Connection& connection, std::string_view) {
-    connection.send_text_shared("<", as_text(shared.span()), shared, ">");
-    connection.send_text_shared("(", as_text(shared.span()).substr(0, 10), shared, ")");
+    SharedBody whole{.text = as_text(shared.span()), .owner = &shared};
+    SharedBody start{.text = as_text(shared.span()).substr(0, 10), .owner = &shared};
+    connection.send_text_shared("<", whole, ">");
+    connection.send_text_shared("(", start, ")");
   };
   const int client = open();
   give(client, text_frame("go"));

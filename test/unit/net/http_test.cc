@@ -193,7 +193,7 @@ TEST(HttpUpgrade, AcceptsTheExampleOfTheRfc) {
   EXPECT_TRUE(result.is_upgrade);
   EXPECT_EQ(result.status, 101);
   EXPECT_EQ(result.accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
-  EXPECT_EQ(upgrade_response(result.accept),
+  EXPECT_EQ(upgrade_response(result.accept, ""),
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n");
 }

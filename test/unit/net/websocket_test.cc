@@ -360,7 +360,7 @@ TEST(WebSocketReader, AnswersPingsBetweenFragments) {
 TEST(WebSocketFrames, HaveTheHeadersOfTheRfc) {
   std::uint8_t header[kFrameHeaderBytesMax];
   const auto encoded = [&](std::uint64_t size) {
-    const std::size_t bytes = encode_text_header(size, header);
+    const std::size_t bytes = encode_text_header(size, Encoding::kPlain, header);
     return Recorder::hex({reinterpret_cast<const char*>(header), bytes});
   };
   EXPECT_EQ(encoded(0), "8100");
