@@ -90,16 +90,22 @@ void Connection::on_receive_end(std::int32_t result) {
   }
 }
 
-// A client may end its side after a request and still read the answer. An open WebSocket without
-// its peer's Close is broken, and what it has sent has nobody to be answered to.
+// A client may end its side after a request and still read the answer, also without the Close frame
+// that RFC 6455 7.1.1 wants first: what it has sent is answered.
 void Connection::on_peer_end() {
   has_peer_ended_ = true;
-  if (state_ == State::kOpen && peer_close_code_ != 0) return;  // It may still read the answers.
-  if (state_ == State::kClosing) {
+  if (state_ == State::kOpen) {
+    if (kept_ == nullptr) end_input();
+  } else if (state_ == State::kClosing) {
     end_if_said_all();
   } else {
     begin_draining();
   }
+}
+
+// The peer has ended, and all it has sent has been taken.
+void Connection::end_input() {
+  if (state_ == State::kOpen && peer_close_code_ == 0) on_peer_close(kEndedWithoutClose);
 }
 
 void Connection::take_received(std::span<std::uint8_t> bytes) {
@@ -111,6 +117,9 @@ void Connection::take_received(std::span<std::uint8_t> bytes) {
     keep(bytes);
     if (input_ == Input::kRequest) take_kept();
   }
+  // A reset behind these bytes may have been noticed together with them. Then an armed receive is
+  // not told of it any more (Linux 6.18), and nothing is sent yet that would fail: a new one is.
+  if (input_ == Input::kRequest && kept_ != nullptr) cancel_receive();
   update_receiving();
 }
 
@@ -232,10 +241,13 @@ void Connection::on_peer_close(std::uint16_t code) {
 void Connection::finish_close() {
   if (state_ != State::kOpen || peer_close_code_ == 0) return;
   if (!make_room()) return;
-  std::string frame;
-  append_close_echo(frame, peer_close_code_);
-  send_raw(frame);
+  if (peer_close_code_ != kEndedWithoutClose) {
+    std::string frame;
+    append_close_echo(frame, peer_close_code_);
+    send_raw(frame);
+  }
   begin_closing(Farewell::kAtOnce, seconds_ns(set_->limits.close_timeout_s));
+  end_if_said_all();
 }
 
 void Connection::keep(std::span<const std::uint8_t> bytes) {
@@ -248,11 +260,9 @@ void Connection::keep(std::span<const std::uint8_t> bytes) {
 void Connection::take_kept() {
   const std::size_t taken = take(kept_->unread());
   kept_->drop_front(taken);
-  if (kept_->is_empty()) {
-    kept_.reset();
-  } else {
-    schedule_kept();
-  }
+  if (!kept_->is_empty()) return schedule_kept();
+  kept_.reset();
+  if (has_peer_ended_) end_input();
 }
 
 void Connection::schedule_kept() {
@@ -277,10 +287,15 @@ void Connection::update_receiving() {
   const bool is_wanted = !is_paused_ && has_room;
   if (is_wanted && !receive_.is_armed) {
     set_->io.submit_recv(socket_, receive_);
-  } else if (!is_wanted && is_receiving) {
-    is_receive_cancelled_ = true;
-    set_->io.cancel(receive_);
+  } else if (!is_wanted) {
+    cancel_receive();
   }
+}
+
+void Connection::cancel_receive() {
+  if (!receive_.is_armed || is_receive_cancelled_) return;
+  is_receive_cancelled_ = true;
+  set_->io.cancel(receive_);
 }
 
 }  // namespace gyre::net

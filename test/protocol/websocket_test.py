@@ -2,10 +2,12 @@
 """RFC 6455 beyond the byte vectors: fragments, control frames, UTF-8, close codes, sizes."""
 
 import random
+import socket
 import struct
+import time
 
 from harness import UNKNOWN_ID, Suite, check, check_equal, compact, make_event
-from websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, encode_frame
+from websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, Closed, Refused, encode_frame
 
 suite = Suite(shards=(2,), workers=6)
 
@@ -224,6 +226,42 @@ def relay_frames(t):
     # The client checks masks, reserved bits, UTF-8 and JSON of every frame.
     found = client.query({"authors": [key.pubkey]})
     check_equal(len(found), len({event["id"] for event in events}), "events")
+
+
+@suite.case("T-13 a client that has ended its side still gets the answers to what it has sent")
+def half_closed(t):
+    key = t.key()
+    events = [make_event(key, content=f"event {n}") for n in range(20)]
+    client = t.connect(t.relay())
+    client.send_all([["EVENT", event] for event in events])
+    client.send("REQ", "s", {"ids": [UNKNOWN_ID]})
+    client.socket.shutdown(socket.SHUT_WR)
+    messages = []
+    try:
+        while True:
+            messages.append(client.recv())
+    except Closed as closed:
+        check_equal(closed.code, None, "close code where no Close came")
+    accepted = {message[1] for message in messages if message[0] == "OK" and message[2]}
+    check_equal(accepted, {event["id"] for event in events}, "accepted")
+    check(any(message[0] == "EOSE" for message in messages), "no EOSE")
+
+
+@suite.case("T-11 a reset behind part of a request frees its slot at once")
+def reset_within_a_request(t):
+    relay = t.own_relay({"limits.connections": 4, "net.handshake_timeout_s": 300})
+    for _ in range(4):
+        client = socket.create_connection(relay.address)
+        client.sendall(b"GET / HTTP/1.1\r\nHost: relay.example\r\n")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            return t.connect(relay).fence()
+        except Refused as refused:
+            check(time.monotonic() < deadline, f"still refused after 10 s: {refused}")
+            time.sleep(0.05)
 
 
 if __name__ == "__main__":

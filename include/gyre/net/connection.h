@@ -74,9 +74,9 @@ class ConnectionHandler {
   // One text message: valid UTF-8, at least 64 readable bytes behind it; lives until the return.
   virtual void on_message(Connection& connection, std::string_view text) = 0;
   virtual void on_binary_message(Connection& connection) = 0;
-  // The peer's Close has come, behind all its messages. True: nothing is under way, answer it.
-  // False: answers are due; the connection stays open for sending until finish_close(), at most for
-  // limits.close_timeout_s.
+  // The peer's Close has come, or its end without one, behind all its messages. True: nothing is
+  // under way, answer it. False: answers are due; the connection stays open for sending until
+  // finish_close(), at most for limits.close_timeout_s.
   [[nodiscard]] virtual bool on_peer_close(Connection&) { return true; }
   // The queue has drained below kResumeBytes after having been above it.
   virtual void on_drained(Connection& connection) = 0;
@@ -144,6 +144,8 @@ class Connection {
     kSilence,    // When the peer has been silent for a while: it may still be sending, and a reset
                  // would destroy what we said last.
   };
+  // In the place of a close code, for a peer that has ended without a Close frame. Never sent.
+  static constexpr std::uint16_t kEndedWithoutClose = 1006;
   enum class Admission : std::uint8_t { kRefused, kPending, kAdmitted };
 
   Connection();
@@ -169,6 +171,8 @@ class Connection {
   void on_receive(const runtime::CompletionResult& result);
   void on_receive_end(std::int32_t result);
   void on_peer_end();
+  void end_input();
+  void cancel_receive();
   [[nodiscard]] std::size_t take(std::span<std::uint8_t> bytes);
   [[nodiscard]] std::size_t take_request(std::string_view text);
   [[nodiscard]] std::size_t take_proxy_header(std::string_view text);

@@ -195,6 +195,38 @@ TEST_F(ConnectionTest, EndsWhenThePeerEndsOrResets) {
   EXPECT_EQ(relay_.closed_count(), 2);
 }
 
+TEST_F(ConnectionTest, SendsItsAnswersToAPeerThatHasEndedItsSide) {
+  relay_.message = [](Connection& connection, std::string_view) {
+    connection.send_text({"answer"});
+  };
+  const int client = open();
+  io_.socket(client).sends = test::FakeIo::Sends::kHold;
+  io_.deliver(client, text_frame("question"));
+  io_.end_peer(client);
+  turn();
+  EXPECT_FALSE(is_closed(client));
+  io_.complete_send(client);
+  settle();
+  EXPECT_EQ(texts(client), Strings{"answer"});
+  EXPECT_EQ(frames(client).size(), 1u) << "no Close where none came";
+  EXPECT_TRUE(is_closed(client));
+}
+
+TEST_F(ConnectionTest, HandsOnWhatWasKeptBeforeThePeerEnded) {
+  relay_.message = [](Connection& connection, std::string_view) { connection.pause_reading(); };
+  const int client = open();
+  io_.deliver(client, text_frame("one") + text_frame("two"));
+  io_.end_peer(client);
+  settle();
+  EXPECT_EQ(relay_.messages, Strings{"one"});
+  EXPECT_FALSE(is_closed(client));
+  relay_.message = nullptr;
+  last().resume_reading();
+  settle();
+  EXPECT_EQ(relay_.messages, (Strings{"one", "two"}));
+  EXPECT_TRUE(is_closed(client));
+}
+
 TEST_F(ConnectionTest, EndsWhenASendIsCutShort) {
   const int client = open();
   io_.socket(client).sends = test::FakeIo::Sends::kHold;

@@ -64,6 +64,21 @@ TEST_F(HandshakeTest, AnswersBeforeItResetsAClientThatSendsABody) {
   EXPECT_TRUE(is_closed(client));
 }
 
+// The kernel may have noticed a reset together with the bytes before it, and then tells only a
+// receive that is armed after them.
+TEST_F(HandshakeTest, ArmsAnotherReceiveBehindPartOfARequest) {
+  const int client = connect();
+  EXPECT_EQ(io_.socket(client).receives_submitted, 1);
+  give(client, "GET / HTTP/1.1\r\nHost: rel");
+  EXPECT_EQ(io_.socket(client).receives_submitted, 2);
+  io_.reset_peer(client);
+  settle();
+  EXPECT_TRUE(is_closed(client));
+  const int other = connect();
+  give(other, kUpgrade);
+  EXPECT_EQ(io_.socket(other).receives_submitted, 1) << "a whole one costs nothing more";
+}
+
 TEST_F(HandshakeTest, AnswersAClientThatHasEndedItsSide) {
   const int client = connect();
   io_.socket(client).sends = test::FakeIo::Sends::kHold;
