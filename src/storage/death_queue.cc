@@ -4,19 +4,33 @@
 #include "storage/record.h"
 
 namespace gyre::storage {
+namespace {
 
-void DeathQueue::work(std::size_t budget, const ReadRecord& read) {
+// A disk may refuse once and give the next time.
+constexpr int kTries = 8;
+
+}  // namespace
+
+void DeathQueue::work(std::size_t budget, const ReadEvent& read) {
   for (; budget > 0 && !sequences_.empty(); --budget) {
-    post(sequences_.front(), read);
+    const Sequence sequence = sequences_.front();
+    const DirectoryRow row = directory_.row(sequence);
+    nostr::PackedEventView event;
+    if (!read(row.position, event)) return;
+    if (event.is_null() && ++failures_ < kTries) return;
+    failures_ = 0;
+    if (event.is_null()) {
+      dead_postings_.add({hasher_.unburied(), row.created_at, row.id_prefix, sequence});
+    } else {
+      post(sequence, row, event);
+    }
     sequences_.pop_front();
   }
 }
 
 // The query terms and the expiry, each as it was posted. The address only if a newer version holds
 // it now: any other dead version goes on refusing older ones. Tombstones stay for ever.
-void DeathQueue::post(Sequence sequence, const ReadRecord& read) {
-  const DirectoryRow row = directory_.row(sequence);
-  const nostr::PackedEventView event = event_of_record(read(row.position));
+void DeathQueue::post(Sequence sequence, const DirectoryRow& row, nostr::PackedEventView event) {
   terms_.clear();
   append_query_terms(hasher_, event, terms_);
   if ((row.flags & kRowSuperseded) != 0) {

@@ -21,23 +21,27 @@ class DeathQueue {
   DeathQueue(const Directory& directory, PostingIndex& dead_postings, const TermHasher& hasher)
       : directory_(directory), dead_postings_(dead_postings), hasher_(hasher) {}
 
-  // Gives the payload of the record at a position.
-  using ReadRecord = std::function<ByteSpan(LogPosition)>;
+  // Gives the event at a position, null if it cannot be read; false while it is on its way.
+  using ReadEvent = std::function<bool(LogPosition, nostr::PackedEventView&)>;
 
   // Requires: the row is marked dead, and was not before.
   void add(Sequence sequence) { sequences_.push_back(sequence); }
-  void work(std::size_t budget, const ReadRecord& read);
+  // Ends early where an event is still on its way, or cannot be read; it is tried again a few
+  // times. Of one that never can its postings are left without partners, and a dead posting under
+  // TermHasher::unburied() says so: counts by the index are exact no longer.
+  void work(std::size_t budget, const ReadEvent& read);
   [[nodiscard]] bool is_empty() const { return sequences_.empty(); }
   [[nodiscard]] std::size_t size() const { return sequences_.size(); }
 
  private:
-  void post(Sequence sequence, const ReadRecord& read);
+  void post(Sequence sequence, const DirectoryRow& row, nostr::PackedEventView event);
 
   const Directory& directory_;
   PostingIndex& dead_postings_;
   const TermHasher& hasher_;
   std::deque<Sequence> sequences_;
-  TermList terms_;  // Scratch.
+  int failures_ = 0;  // Of reading the first.
+  TermList terms_;    // Scratch.
 };
 
 }  // namespace gyre::storage

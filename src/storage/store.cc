@@ -132,7 +132,8 @@ struct Store::Impl {
   std::unique_ptr<DeathQueue> deaths;
   std::unique_ptr<EventLog> log;
   std::unique_ptr<ColdReads> reads;
-  RecordFetch tie;  // Of the event that put() was asked about last.
+  RecordFetch tie;    // Of the event that put() was asked about last.
+  RecordFetch dying;  // Of the next event whose dead postings are to be made.
   LogRecovery recovery;
   ShardManifest manifest;
   std::uint64_t events_alive = 0;
@@ -231,7 +232,11 @@ absl::Status Store::Impl::forget_index() {
 // takes no more memory than running. Whatever was read is durable.
 void Store::Impl::checkpoint_while_replaying(const LogRecord& record) {
   if (!is_table_full() || checkpoint->is_under_way()) return;
-  deaths->work(deaths->size(), [&record](LogPosition at) { return record.earlier->read(at); });
+  const auto read = [&record](LogPosition at, PackedEventView& event) {
+    event = event_of_record(record.earlier->read(at));
+    return true;
+  };
+  while (!deaths->is_empty()) deaths->work(deaths->size(), read);
   checkpoint->freeze({record.end, record.number + 1}, events_alive);
   // A failure is no reason not to start: what could not be written stays in memory for now.
   if (!checkpoint->write_now().ok()) return;
@@ -363,7 +368,12 @@ void Store::Impl::retire(std::span<const Sequence> sequences, DeathCause cause) 
 
 void Store::Impl::work_off_deaths(std::size_t budget) {
   if (deaths->is_empty()) return;
-  deaths->work(budget, [this](LogPosition position) { return log->read(position); });
+  deaths->work(budget, [this](LogPosition position, PackedEventView& event) {
+    if (reads->is_cold(position)) return dying.fetch(*reads, *log, position, event);
+    const auto payload = log->read_checked(position);
+    event = payload ? event_of_record(*payload) : PackedEventView();
+    return true;
+  });
 }
 
 ColdReads& Store::cold_reads() { return *impl_->reads; }
@@ -515,6 +525,7 @@ std::optional<std::uint64_t> Store::count(const nostr::Filter& filter, const Rea
                                           std::int64_t now_s) const {
   const Impl& impl = *impl_;
   if (!impl.deaths->is_empty()) return std::nullopt;
+  if (impl.dead_postings->find_newest({impl.hasher.unburied()})) return std::nullopt;
   const CountSources sources{*impl.postings, *impl.dead_postings, impl.hasher};
   if (now_s > impl.swept_until_s) {
     const PostingRange unswept{impl.hasher.expiry(),
@@ -610,7 +621,10 @@ absl::Status Store::Impl::close() {
   merge->abandon();
   // Closing makes the log durable to its end, so a checkpoint may count all of it.
   if (absl::Status status = log->close(); !status.ok()) return status;
-  work_off_deaths(deaths->size());
+  dying.forget();
+  tie.forget();
+  reads->read_by(nullptr);  // From here on nobody minds to wait.
+  while (!deaths->is_empty()) work_off_deaths(deaths->size());
   const absl::Status status = checkpoint_at_close();
   if (!status.ok()) {
     // All of it is in the log, and the next start will read more of that.

@@ -37,6 +37,7 @@ TermHasher::TermHasher(const std::array<std::uint8_t, 16>& key)
 
 Term TermHasher::all() const { return all_; }
 Term TermHasher::expiry() const { return expiry_; }
+Term TermHasher::unburied() const { return hash(TermType::kUnburied, {}, {}); }
 
 Term TermHasher::id(const Bytes32& id) const { return hash(TermType::kId, id.bytes, {}); }
 

@@ -31,6 +31,7 @@ enum class TermType : std::uint8_t {
   kDeletedAddress = 10,  // kind, pubkey, d: posted by the deletion request
   kVanished = 11,        // pubkey: posted by the vanish request
   kExpiry = 12,          // posted with the expiration as its time, for the sweep
+  kUnburied = 13,        // dead posting of an event that could not be read when it died
 };
 
 class TermHasher {
@@ -50,6 +51,7 @@ class TermHasher {
                                      std::string_view d) const;
   [[nodiscard]] Term vanished(const Bytes32& pubkey) const;
   [[nodiscard]] Term expiry() const;
+  [[nodiscard]] Term unburied() const;
 
  private:
   [[nodiscard]] Term hash(TermType type, ByteSpan first, ByteSpan second) const;
