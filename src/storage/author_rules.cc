@@ -86,6 +86,8 @@ void append_tombstones(const TermHasher& hasher, PackedEventView request, TermLi
         out.push_back(hasher.deleted_address(target->kind, target->pubkey, target->d));
       }
     });
+  } else {
+    return;
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -93,7 +95,12 @@ void append_tombstones(const TermHasher& hasher, PackedEventView request, TermLi
 
 Verdict AuthorRules::check(PackedEventView event, RecordFetch* tie) const {
   const Identity identity{event.id(), event.pubkey()};
-  if (find_alive(identity.id)) return Verdict::kDuplicate;
+  const Term id_term = sources_.hasher.id(identity.id);
+  // What is asked next, while the cache misses of the first question are under way.
+  sources_.postings.prefetch_find(id_term);
+  sources_.postings.prefetch_find(sources_.hasher.vanished(identity.pubkey));
+  sources_.postings.prefetch_find(sources_.hasher.deleted_id(identity.id, identity.pubkey));
+  if (find_alive(id_term, identity.id)) return Verdict::kDuplicate;
   if (is_vanished(event, identity)) return Verdict::kVanished;
   if (is_deleted(event, identity)) return Verdict::kDeleted;
   const std::optional<bool> is_old = is_stale(event, identity, tie);
@@ -105,8 +112,7 @@ Verdict AuthorRules::check_ephemeral(PackedEventView event) const {
   return is_vanished(event, {event.id(), event.pubkey()}) ? Verdict::kVanished : Verdict::kAccept;
 }
 
-std::optional<Sequence> AuthorRules::find_alive(const Bytes32& id) const {
-  const Term term = sources_.hasher.id(id);
+std::optional<Sequence> AuthorRules::find_alive(Term term, const Bytes32& id) const {
   // Almost every id is new, and that answer needs no cursor.
   if (!sources_.postings.find_newest({term})) return std::nullopt;
   for (PostingCursor cursor = sources_.postings.find({term}); !cursor.is_at_end();
@@ -243,7 +249,7 @@ void AuthorRules::collect_by_id(PackedEventView request, const Bytes32& pubkey,
   for_each_value(request, 'e', [&](std::string_view value) {
     const auto id = parse_key(value);
     if (!id) return;
-    const auto sequence = find_alive(*id);
+    const auto sequence = find_alive(sources_.hasher.id(*id), *id);
     if (!sequence) return;
     const DirectoryRow target = sources_.directory.row(*sequence);
     if (is_request(target.kind)) return;

@@ -62,7 +62,7 @@ class AuthorRules {
     Bytes32 id;
     Bytes32 pubkey;
   };
-  [[nodiscard]] std::optional<Sequence> find_alive(const Bytes32& id) const;
+  [[nodiscard]] std::optional<Sequence> find_alive(Term term, const Bytes32& id) const;
   // The event stands under the term, too.
   [[nodiscard]] bool is_posted_for(Term term, const DirectoryRow& row, Sequence sequence) const;
   [[nodiscard]] bool is_author(const Bytes32& pubkey, const DirectoryRow& row,

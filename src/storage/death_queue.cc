@@ -20,7 +20,8 @@ void DeathQueue::work(std::size_t budget, const ReadEvent& read) {
     if (event.is_null() && ++failures_ < kTries) return;
     failures_ = 0;
     if (event.is_null()) {
-      dead_postings_.add({hasher_.unburied(), row.created_at, row.id_prefix, sequence});
+      const Posting unburied{hasher_.unburied(), row.created_at, row.id_prefix, sequence};
+      dead_postings_.add({&unburied, 1});
     } else {
       post(sequence, row, event);
     }
@@ -38,12 +39,14 @@ void DeathQueue::post(Sequence sequence, const DirectoryRow& row, nostr::PackedE
       terms_.push_back(hasher_.address(address->kind, address->pubkey, address->d));
     }
   }
+  postings_.clear();
   for (const Term term : terms_) {
-    dead_postings_.add({term, row.created_at, row.id_prefix, sequence});
+    postings_.push_back({term, row.created_at, row.id_prefix, sequence});
   }
   if (const auto expiration = event.expiration()) {
-    dead_postings_.add({hasher_.expiry(), *expiration, row.id_prefix, sequence});
+    postings_.push_back({hasher_.expiry(), *expiration, row.id_prefix, sequence});
   }
+  dead_postings_.add(postings_);
 }
 
 }  // namespace gyre::storage

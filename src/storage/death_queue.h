@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <vector>
 
 #include "gyre/storage/directory.h"
 #include "gyre/storage/posting_index.h"
@@ -41,7 +42,9 @@ class DeathQueue {
   const TermHasher& hasher_;
   std::deque<Sequence> sequences_;
   int failures_ = 0;  // Of reading the first.
-  TermList terms_;    // Scratch.
+  // Scratch.
+  TermList terms_;
+  std::vector<Posting> postings_;
 };
 
 }  // namespace gyre::storage

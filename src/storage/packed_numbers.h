@@ -45,24 +45,32 @@ class NumberPacker {
  public:
   NumberPacker(std::uint32_t bits, std::vector<std::uint8_t>& out) : bits_(bits), out_(out) {}
   void add(std::uint64_t number) {
-    pending_ |= static_cast<Wide>(number) << pending_bits_;
+    pending_ |= number << pending_bits_;
     pending_bits_ += bits_;
-    for (; pending_bits_ >= 8; pending_bits_ -= 8, pending_ >>= 8) {
-      out_.push_back(static_cast<std::uint8_t>(pending_));
-    }
+    if (pending_bits_ < 64) return;
+    append(sizeof pending_);
+    pending_bits_ -= 64;
+    // What did not fit: none of it if the word ended with the number.
+    pending_ = pending_bits_ == 0 ? 0 : number >> (bits_ - pending_bits_);
   }
   void finish() {
-    if (pending_bits_ > 0) out_.push_back(static_cast<std::uint8_t>(pending_));
+    append((pending_bits_ + 7) / 8);
     pending_ = 0;
     pending_bits_ = 0;
   }
 
  private:
-  __extension__ using Wide = unsigned __int128;
+  void append(std::size_t bytes) {
+    const std::size_t at = out_.size();
+    out_.resize(at + sizeof pending_);
+    store_u64(out_.data() + at, pending_);
+    out_.resize(at + bytes);
+  }
+
   const std::uint32_t bits_;
   std::vector<std::uint8_t>& out_;
-  Wide pending_ = 0;
-  std::uint32_t pending_bits_ = 0;
+  std::uint64_t pending_ = 0;
+  std::uint32_t pending_bits_ = 0;  // Below 64 between two calls.
 };
 
 }  // namespace gyre::storage

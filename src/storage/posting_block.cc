@@ -134,9 +134,9 @@ PostingBlockBuilder::Extent PostingBlockBuilder::extent_with(const RunPosting& p
 
 bool PostingBlockBuilder::try_add(const RunPosting& posting) {
   const Extent extent = extent_with(posting);
+  const std::uint64_t bytes = extent.bytes(postings_.size() + 1);
   if (!postings_.empty()) {
-    const std::uint64_t bytes = extent.bytes(postings_.size() + 1);
-    const std::uint64_t growth = bytes - extent_.bytes(postings_.size());
+    const std::uint64_t growth = bytes - bytes_;
     // A posting far from the others makes all of them wider: beyond the price of a block it gets
     // one.
     constexpr std::uint64_t kBlockPrice = sizeof(RunBlock) + sizeof(RunBlockHead);
@@ -146,6 +146,7 @@ bool PostingBlockBuilder::try_add(const RunPosting& posting) {
     }
   }
   extent_ = extent;
+  bytes_ = bytes;
   postings_.push_back(posting);
   return true;
 }

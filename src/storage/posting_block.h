@@ -83,6 +83,7 @@ class PostingBlockBuilder {
 
   std::vector<RunPosting> postings_;
   Extent extent_{};
+  std::uint64_t bytes_ = 0;  // Of the postings so far.
 };
 
 }  // namespace gyre::storage

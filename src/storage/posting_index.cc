@@ -59,13 +59,21 @@ absl::StatusOr<std::unique_ptr<PostingIndex>> PostingIndex::open(
   return index;
 }
 
-void PostingIndex::add(const Posting& posting) {
+void PostingIndex::add(const Posting& posting) { add({&posting, 1}); }
+
+void PostingIndex::add(std::span<const Posting> postings) {
   Impl& impl = *impl_;
-  impl.active->add(posting);
-  if (impl.discarded != nullptr && !impl.discarded->free_some()) impl.discarded.reset();
+  impl.active->add(postings);
+  for (std::size_t i = 0; i < postings.size() && impl.discarded != nullptr; ++i) {
+    if (!impl.discarded->free_some()) impl.discarded.reset();
+  }
 }
 
-void PostingIndex::prefetch(Term term) const { impl_->active->prefetch(term); }
+void PostingIndex::prefetch_find(Term term) const {
+  impl_->active->prefetch(term);
+  if (impl_->frozen != nullptr) impl_->frozen->prefetch(term);
+  for (const auto& run : impl_->runs) run->prefetch(term);
+}
 
 bool PostingIndex::wants_freeze() const {
   return impl_->active->posting_count() >= impl_->options.table_postings_max;

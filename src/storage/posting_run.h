@@ -35,6 +35,7 @@ class PostingRun {
   void read_ahead() const { file_->read_ahead(0, bytes_); }
   void populate() const { file_->populate(0, bytes_); }
 
+  void prefetch(Term term) const { fence_.prefetch(term); }
   // False: surely no posting of the term is here.
   [[nodiscard]] bool may_have(Term term) const { return fence_.may_have(term); }
 

@@ -11,6 +11,8 @@
 
 #include <array>
 #include <deque>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -22,7 +24,7 @@ namespace gyre::storage {
 
 class PostingTable {
  public:
-  void add(const Posting& posting);
+  void add(std::span<const Posting> postings);
   void prefetch(Term term) const { partitions_[partition_of(term)].prefetch(term); }
 
   // Also a version: places found at one count are to be found again at another.
@@ -69,18 +71,30 @@ class PostingTable {
   std::array<Partition, 1 << kPartitionBits> partitions_;
   std::deque<PostingList> lists_;  // A deque: lists stay where they are.
   std::uint64_t posting_count_ = 0;
+  // Scratch of add(): what goes into a list.
+  struct ListAddition {
+    PostingList* list;
+    PostingEntry entry;
+  };
+  std::vector<ListAddition> additions_;
   std::size_t freed_partitions_ = 0;
 };
 
 template <typename Visit>
 void PostingTable::for_each_sorted(const Visit& visit) const {
-  std::vector<Term> terms;
+  using Found = std::pair<Term, const PostingEntry*>;
+  std::vector<Found> terms;
   for (const Partition& partition : partitions_) {
     terms.clear();
     terms.reserve(partition.size());
-    for (const auto& [term, entry] : partition) terms.push_back(term);
-    std::sort(terms.begin(), terms.end());
-    for (const Term term : terms) {
+    for (const auto& [term, entry] : partition) terms.emplace_back(term, &entry);
+    std::sort(terms.begin(), terms.end(),
+              [](const Found& left, const Found& right) { return left.first < right.first; });
+    for (const auto& [term, head] : terms) {
+      if (head->list == kNoList) {
+        visit(term, *head);
+        continue;
+      }
       Position position;
       const PostingEntry* entry = seek(term, start_of({term}), position);
       for (; entry != nullptr; entry = advance(position)) visit(term, *entry);

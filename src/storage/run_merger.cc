@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "gyre/base/ids.h"
@@ -28,11 +29,6 @@ int size_class(std::uint64_t posting_count, std::uint64_t table_postings) {
     ++size_class;
   }
   return size_class;
-}
-
-bool is_same(const RunPosting& left, const RunPosting& right) {
-  return left.term == right.term && left.created_at == right.created_at &&
-         left.sequence == right.sequence;
 }
 
 absl::Status check_space(const FileSystem& files, std::string_view folder, std::uint64_t bytes) {
@@ -83,7 +79,9 @@ absl::Status RunMerger::add_inputs(const std::vector<std::string>& names, Output
     if (!reader.ok()) return reader.status();
     output.term_count_max += (*reader)->term_count();
     input_bytes_ += (*reader)->bytes();
-    inputs_.push_back({*std::move(reader), &output});
+    terms_.push_back((*reader)->is_at_end() ? 0 : (*reader)->posting().term);
+    is_at_end_.push_back((*reader)->is_at_end() ? 1 : 0);
+    inputs_.push_back({*std::move(reader), &output, inputs_.size()});
   }
   return absl::OkStatus();
 }
@@ -97,34 +95,96 @@ absl::Status RunMerger::begin(Output& output) {
 
 absl::Status RunMerger::step(std::uint64_t postings) {
   while (postings > 0) {
-    const auto [first, second] = find_leaders();
-    if (first == nullptr) return finish();
-    RunReader& reader = *first->reader;
-    if (second != nullptr && is_same(reader.posting(), second->reader->posting())) {
-      reader.advance();
-      second->reader->advance();
-      --postings;
-      continue;
-    }
-    Output& output = *first->output;
-    if (output.writer == nullptr) {
-      if (absl::Status status = begin(output); !status.ok()) return status;
-    }
-    // Runs follow one another in time, so of a frequent term one run gives many in a row.
-    do {
-      const RunPosting& posting = reader.posting();
-      output.writer->add(posting.term, posting.created_at, posting.sequence);
-      ++written_postings_;
-      reader.advance();
-      --postings;
-    } while (postings > 0 && !reader.is_at_end() &&
-             (second == nullptr || is_before(reader.posting(), second->reader->posting())));
+    if (!find_group()) return finish();
+    absl::Status status =
+        group_.size() == 1 ? copy_term(*group_.front(), postings) : merge_term(postings);
+    if (!status.ok()) return status;
   }
   for (const Output* output : {&live_, &dead_}) {
     if (output->writer == nullptr) continue;
     if (absl::Status status = output->writer->sync(); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+bool RunMerger::find_group() {
+  group_.clear();
+  bool is_any = false;
+  Term lowest = std::numeric_limits<Term>::max();
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    if (is_at_end_[i] != 0) continue;
+    is_any = true;
+    lowest = std::min(lowest, terms_[i]);
+  }
+  if (!is_any) return false;
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i] == lowest && is_at_end_[i] == 0) group_.push_back(&inputs_[i]);
+  }
+  return true;
+}
+
+absl::Status RunMerger::copy_term(Input& input, std::uint64_t& budget) {
+  Output& output = *input.output;
+  if (output.writer == nullptr) {
+    if (absl::Status status = begin(output); !status.ok()) return status;
+  }
+  RunReader& reader = *input.reader;
+  const Term term = reader.posting().term;
+  do {
+    output.writer->add(term, reader.posting().created_at, reader.posting().sequence);
+    ++written_postings_;
+    reader.advance();
+    --budget;
+  } while (budget > 0 && !reader.is_at_end() && reader.posting().term == term);
+  note_place(input);
+  return absl::OkStatus();
+}
+
+// The postings of one term from several inputs, until one of them leaves the term.
+absl::Status RunMerger::merge_term(std::uint64_t& budget) {
+  const Term term = group_.front()->reader->posting().term;
+  const std::size_t group_size = group_.size();
+  while (budget > 0 && group_.size() == group_size) {
+    const auto [first, second] = find_leaders();
+    RunReader& reader = *first->reader;
+    RunReader& other = *second->reader;
+    --budget;
+    if (reader.posting().created_at == other.posting().created_at &&
+        reader.posting().sequence == other.posting().sequence) {
+      // A posting and its dead partner.
+      reader.advance();
+      other.advance();
+      leave_if_past(*first, term);
+      leave_if_past(*second, term);
+      continue;
+    }
+    Output& output = *first->output;
+    if (output.writer == nullptr) {
+      if (absl::Status status = begin(output); !status.ok()) return status;
+    }
+    // Runs follow one another in time, so one run gives many in a row.
+    while (true) {
+      output.writer->add(term, reader.posting().created_at, reader.posting().sequence);
+      ++written_postings_;
+      reader.advance();
+      if (budget == 0 || reader.is_at_end() || reader.posting().term != term) break;
+      if (!is_before(reader.posting(), other.posting())) break;
+      --budget;
+    }
+    leave_if_past(*first, term);
+  }
+  return absl::OkStatus();
+}
+
+void RunMerger::leave_if_past(Input& input, Term term) {
+  note_place(input);
+  if (input.reader->is_at_end() || input.reader->posting().term != term) std::erase(group_, &input);
+}
+
+void RunMerger::note_place(const Input& input) {
+  const bool is_at_end = input.reader->is_at_end();
+  is_at_end_[input.number] = is_at_end ? 1 : 0;
+  if (!is_at_end) terms_[input.number] = input.reader->posting().term;
 }
 
 absl::Status RunMerger::finish() {
@@ -139,24 +199,23 @@ absl::Status RunMerger::finish() {
   return absl::OkStatus();
 }
 
-// Of so few readers, looking at each is as good as a heap.
-RunMerger::Leaders RunMerger::find_leaders() {
+// Of so few inputs, looking at each is as good as a heap.
+RunMerger::Leaders RunMerger::find_leaders() const {
   Leaders leaders;
-  for (Input& input : inputs_) {
-    if (input.reader->is_at_end()) continue;
-    const RunPosting& posting = input.reader->posting();
+  for (Input* const input : group_) {
+    const RunPosting& posting = input->reader->posting();
     if (leaders.first == nullptr || is_before(posting, leaders.first->reader->posting())) {
       leaders.second = leaders.first;
-      leaders.first = &input;
+      leaders.first = input;
     } else if (leaders.second == nullptr || is_before(posting, leaders.second->reader->posting())) {
-      leaders.second = &input;
+      leaders.second = input;
     }
   }
   return leaders;
 }
 
+// Of one term.
 bool RunMerger::is_before(const RunPosting& left, const RunPosting& right) const {
-  if (left.term != right.term) return left.term < right.term;
   if (left.created_at != right.created_at) return left.created_at > right.created_at;
   if (left.sequence == right.sequence) return false;
   const std::uint64_t left_prefix = directory_.checkpointed_row(left.sequence).id_prefix;

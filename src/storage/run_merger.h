@@ -65,8 +65,10 @@ class RunMerger {
   struct Input {
     std::unique_ptr<RunReader> reader;
     Output* output;
+    std::size_t number;  // In inputs_.
   };
-  // The inputs whose postings come first and second of all; null where there is none.
+  // Of the inputs that stand at one term, those whose postings come first and second; null where
+  // there is none.
   struct Leaders {
     Input* first = nullptr;
     Input* second = nullptr;
@@ -81,7 +83,13 @@ class RunMerger {
 
   [[nodiscard]] absl::Status add_inputs(const std::vector<std::string>& names, Output& output);
   [[nodiscard]] absl::Status begin(Output& output);
-  [[nodiscard]] Leaders find_leaders();
+  // Fills `group_` with the inputs that stand at the lowest term; false if all are at their end.
+  [[nodiscard]] bool find_group();
+  [[nodiscard]] absl::Status merge_term(std::uint64_t& budget);
+  [[nodiscard]] absl::Status copy_term(Input& input, std::uint64_t& budget);
+  [[nodiscard]] Leaders find_leaders() const;
+  void leave_if_past(Input& input, Term term);
+  void note_place(const Input& input);
   [[nodiscard]] bool is_before(const RunPosting& left, const RunPosting& right) const;
   [[nodiscard]] absl::Status finish();
 
@@ -89,6 +97,11 @@ class RunMerger {
   const std::string folder_;
   const Directory& directory_;
   std::vector<Input> inputs_;
+  // The terms that the inputs stand at, side by side, and whether they stand anywhere: finding the
+  // lowest is most of the work where terms are rare, and they mostly are.
+  std::vector<Term> terms_;
+  std::vector<std::uint8_t> is_at_end_;
+  std::vector<Input*> group_;
   std::uint64_t input_bytes_ = 0;
   Output live_;
   Output dead_;

@@ -95,7 +95,7 @@ struct Store::Impl {
 
   Sequence index_event(PackedEventView event, LogPosition position);
   Sequence index_foreign_request(PackedEventView request, LogPosition position);
-  void post(Term term, std::uint64_t time, std::uint64_t id_prefix, Sequence sequence);
+  void post_terms(std::uint64_t created_at, std::uint64_t id_prefix, Sequence sequence);
   void retire(std::span<const Sequence> sequences, DeathCause cause);
   [[nodiscard]] std::optional<Verdict> retire_by_records(RetireReason reason,
                                                          std::size_t count_max);
@@ -147,6 +147,7 @@ struct Store::Impl {
   std::vector<Sequence> retired;
   EventRecordHead record_head;
   TermList terms;
+  std::vector<Posting> new_postings;
 
   std::unique_ptr<CheckpointTask> checkpoint;
   std::unique_ptr<MergeTask> merge;
@@ -298,8 +299,11 @@ absl::Status Store::Impl::replay_retire(const LogRecord& record) {
   return absl::OkStatus();
 }
 
-void Store::Impl::post(Term term, std::uint64_t time, std::uint64_t id_prefix, Sequence sequence) {
-  postings->add({term, time, id_prefix, sequence});
+// All of `terms`, and what is in `new_postings` already.
+void Store::Impl::post_terms(std::uint64_t created_at, std::uint64_t id_prefix, Sequence sequence) {
+  for (const Term term : terms) new_postings.push_back({term, created_at, id_prefix, sequence});
+  postings->add(new_postings);
+  new_postings.clear();
 }
 
 Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
@@ -323,16 +327,12 @@ Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
   if (const auto address = address_of(event, pubkey)) {
     terms.push_back(hasher.address(address->kind, address->pubkey, address->d));
   }
-  for (const Term term : terms) postings->prefetch(term);
-  for (const Term term : terms) post(term, created_at, id_prefix, sequence);
+  append_tombstones(hasher, event, terms);
   if (expiration) {
-    post(hasher.expiry(), *expiration, id_prefix, sequence);
+    new_postings.push_back({hasher.expiry(), *expiration, id_prefix, sequence});
     note_expiration(static_cast<std::int64_t>(*expiration));
   }
-
-  terms.clear();
-  append_tombstones(hasher, event, terms);
-  for (const Term term : terms) post(term, created_at, id_prefix, sequence);
+  post_terms(created_at, id_prefix, sequence);
   ++events_alive;
   return sequence;
 }
@@ -350,7 +350,7 @@ Sequence Store::Impl::index_foreign_request(PackedEventView request, LogPosition
   const Sequence sequence = directory->append(row);
   terms.clear();
   append_tombstones(hasher, request, terms);
-  for (const Term term : terms) post(term, row.created_at, row.id_prefix, sequence);
+  post_terms(row.created_at, row.id_prefix, sequence);
   return sequence;
 }
 

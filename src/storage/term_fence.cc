@@ -55,6 +55,10 @@ TermFence::TermFence(ByteSpan bytes)
   GYRE_ASSERT(block_count_ > 0 && bytes.size() % kFenceBlockBytes == 0);
 }
 
+void TermFence::prefetch(Term term) const {
+  __builtin_prefetch(bytes_ + block_of(term, block_count_) * kFenceBlockBytes);
+}
+
 bool TermFence::may_have(Term term) const {
   Block block;
   std::memcpy(block.data(), bytes_ + block_of(term, block_count_) * kFenceBlockBytes, sizeof block);

@@ -30,6 +30,7 @@ class TermFence {
   TermFence() = default;
   // Requires: a positive multiple of kFenceBlockBytes; the bytes outlive the fence.
   explicit TermFence(ByteSpan bytes);
+  void prefetch(Term term) const;
   [[nodiscard]] bool may_have(Term term) const;
 
  private:

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,8 +95,11 @@ class PostingIndex {
   ~PostingIndex();
 
   void add(const Posting& posting);
-  // Fetches what add() of this term will touch first; several terms' cache misses overlap.
-  void prefetch(Term term) const;
+  // The same, but faster than one by one: the cache misses of all of them overlap.
+  void add(std::span<const Posting> postings);
+  // Fetches what find() and find_newest() of this term will touch first: a store of many runs is
+  // asked for several terms of one event, and most of them are nowhere.
+  void prefetch_find(Term term) const;
   [[nodiscard]] bool wants_freeze() const;  // The active table is full.
 
   // Starts at the newest posting of the range, or behind `place`.

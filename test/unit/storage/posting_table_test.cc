@@ -35,7 +35,7 @@ void sort(std::vector<Posting>& postings) {
 TEST(PostingTable, VisitsEverythingInOrder) {
   std::vector<Posting> postings = random_postings(1, 5000);
   PostingTable table;
-  for (const Posting& posting : postings) table.add(posting);
+  table.add(postings);
   sort(postings);
   std::size_t at = 0;
   table.for_each_sorted([&](Term term, const PostingEntry& entry) {
@@ -51,7 +51,7 @@ TEST(PostingTable, VisitsEverythingInOrder) {
 TEST(PostingTable, SeeksAndCountsLikeASortedVector) {
   std::vector<Posting> postings = random_postings(2, 3000);
   PostingTable table;
-  for (const Posting& posting : postings) table.add(posting);
+  for (const Posting& posting : postings) table.add({&posting, 1});
   sort(postings);
   SeededRandom random(3);
   for (int i = 0; i < 500; ++i) {
@@ -79,7 +79,8 @@ TEST(PostingTable, SeeksAndCountsLikeASortedVector) {
 
 TEST(PostingTable, DoesNotKnowOtherTerms) {
   PostingTable table;
-  table.add({5, 10, 1, 0});
+  const Posting posting = {5, 10, 1, 0};
+  table.add({&posting, 1});
   PostingTable::Position position;
   EXPECT_EQ(table.seek(6, {UINT64_MAX, 0, 0}, position), nullptr);
   EXPECT_EQ(table.count({6}), 0u);
@@ -90,7 +91,7 @@ TEST(PostingTable, DoesNotKnowOtherTerms) {
 
 TEST(PostingTable, IsFreedInSmallSteps) {
   PostingTable table;
-  for (const Posting& posting : random_postings(4, 5000)) table.add(posting);
+  for (const Posting& posting : random_postings(4, 5000)) table.add({&posting, 1});
   int steps = 1;
   while (table.free_some()) ++steps;
   EXPECT_GT(steps, 100);
