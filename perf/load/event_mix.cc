@@ -15,7 +15,7 @@ constexpr std::size_t kReferenceable = 4096;
 
 // Events of one author: 20 in the mean, far more of the first ones (Zipf).
 std::size_t author_count(std::size_t events) {
-  return std::clamp<std::size_t>(events / 20, 1, 20'000);
+  return std::clamp<std::size_t>(events / 20, 1, 200'000);
 }
 
 std::vector<Signer> make_signers(std::uint64_t seed, std::size_t count) {

@@ -21,7 +21,7 @@ void DeathQueue::work(std::size_t budget, const ReadEvent& read) {
     failures_ = 0;
     if (event.is_null()) {
       const Posting unburied{hasher_.unburied(), row.created_at, row.id_prefix, sequence};
-      dead_postings_.add({&unburied, 1});
+      dead_postings_.add(unburied);
     } else {
       post(sequence, row, event);
     }

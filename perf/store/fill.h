@@ -1,0 +1,24 @@
+// Filling a store with the load generator's mix, and what each event costs.
+#pragma once
+
+#include <cstdint>
+
+#include "expectations.h"
+#include "open_store.h"
+
+namespace gyre::store_bench {
+
+struct FillCost {
+  double put_cpu_us = 0;         // For each event: what the shard's thread spends.
+  double background_cpu_us = 0;  // For each event: log writer, checkpoints and merges.
+  std::uint64_t json_bytes = 0;
+  double worst_turn_ms = 0;  // The longest 64 puts with the work of a turn.
+  double busy_share = 0;     // Of wall time: waiting for room.
+};
+
+// Puts `count` events and lets the background finish; memory is the caller's to measure.
+[[nodiscard]] FillCost fill(OpenStore& store, std::uint64_t count, Expectations& expectations);
+// The author whom the mix mentions most.
+[[nodiscard]] Bytes32 busy_author(std::uint64_t count);
+
+}  // namespace gyre::store_bench
