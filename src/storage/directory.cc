@@ -120,6 +120,8 @@ struct Directory::Impl {
   std::unique_ptr<File> file;
   std::uint64_t file_bytes = 0;
   Reader next_reader;
+  std::uint64_t resident_bytes = 0;  // Of what was in the file at the start.
+  std::uint64_t bytes_at_start = 0;
 
   // What the keeper's thread populates: of `reader`, as of the last checkpoint.
   std::mutex kept_mutex;
@@ -153,8 +155,6 @@ absl::StatusOr<std::unique_ptr<Directory>> Directory::open(FileSystem& files, st
   if (!size.ok()) return size.status();
   auto reader = open_reader(files, path, *size);
   if (!reader.ok()) return reader.status();
-  reader->file->read_ahead(0, directory_row_offset(checkpointed_rows));
-
   std::unique_ptr<Directory> directory(new Directory);
   Impl& impl = *directory->impl_;
   impl.files = &files;
@@ -163,6 +163,7 @@ absl::StatusOr<std::unique_ptr<Directory>> Directory::open(FileSystem& files, st
   impl.reader = *std::move(reader);
   impl.file_bytes = *size;
   impl.checkpointed_rows = checkpointed_rows;
+  impl.bytes_at_start = directory_row_offset(checkpointed_rows);
   impl.note_what_to_keep();
   return directory;
 }
@@ -284,6 +285,15 @@ void Directory::Impl::note_what_to_keep() {
   kept_bytes = directory_row_offset(checkpointed_rows);
 }
 
+bool Directory::keep_resident(std::uint64_t budget, Residence& residence) {
+  Impl& impl = *impl_;
+  if (impl.resident_bytes >= impl.bytes_at_start) return true;
+  const std::uint64_t bytes = std::min(budget, impl.bytes_at_start - impl.resident_bytes);
+  residence.add(bytes, impl.reader.file->keep_resident(impl.resident_bytes, bytes));
+  impl.resident_bytes += bytes;
+  return impl.resident_bytes >= impl.bytes_at_start;
+}
+
 DirectoryRow Directory::checkpointed_row(Sequence sequence) const {
   return impl_->row_as_written(sequence);
 }
@@ -344,12 +354,14 @@ absl::Status Directory::Impl::prepare_reading(const DirectoryDelta& delta) {
   const std::uint64_t begin = directory_row_offset(delta.first);
   const std::uint64_t bytes = delta.rows.size() * sizeof(DirectoryRow);
   if (begin + bytes <= reader.mapped_bytes) {
-    reader.file->populate(begin, bytes);
+    // Whatever it says: the rows are in memory, and the start has told what the limits are.
+    reader.file->keep_resident(begin, bytes).IgnoreError();
     return absl::OkStatus();
   }
   auto opened = open_reader(*files, path, begin + bytes);
   if (!opened.ok()) return opened.status();
-  opened->file->populate(0, begin + bytes);
+  opened->file->keep_resident(0, begin + bytes).IgnoreError();
+  resident_bytes = begin + bytes;
   next_reader = *std::move(opened);
   return absl::OkStatus();
 }

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <climits>
@@ -78,6 +80,34 @@ void consume(std::span<iovec>& parts, std::size_t bytes) {
   parts.front().iov_len -= bytes;
 }
 
+constexpr std::uint64_t kPageBytes = 4096;
+
+// Of all files of the process. Whatever the limits say, half of the memory is left to the rest.
+std::atomic<std::uint64_t> locked_bytes_of_all{0};
+
+bool take_lockable_bytes(std::uint64_t bytes) {
+  static const std::uint64_t bytes_max =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * kPageBytes / 2;
+  if (locked_bytes_of_all.fetch_add(bytes, std::memory_order_relaxed) + bytes <= bytes_max) {
+    return true;
+  }
+  locked_bytes_of_all.fetch_sub(bytes, std::memory_order_relaxed);
+  return false;
+}
+
+void give_back_lockable_bytes(std::uint64_t bytes) {
+  locked_bytes_of_all.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+std::string lock_limit_text() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return "the kernel refuses to lock more memory";
+  }
+  return concat("RLIMIT_MEMLOCK allows ", limit.rlim_cur / 1024,
+                " KiB; set LimitMEMLOCK=infinity in the service's unit, or ulimit -l unlimited");
+}
+
 class PosixFile final : public File {
  public:
   PosixFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
@@ -85,6 +115,7 @@ class PosixFile final : public File {
   PosixFile& operator=(const PosixFile&) = delete;
   ~PosixFile() override {
     if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+    give_back_lockable_bytes(locked_bytes_);
     close(fd_);
   }
 
@@ -147,6 +178,21 @@ class PosixFile final : public File {
     return static_cast<const std::uint8_t*>(address);
   }
 
+  absl::Status keep_resident(std::uint64_t offset, std::uint64_t bytes) const override {
+    populate(offset, bytes);
+    const std::uint64_t begin = offset & ~(kPageBytes - 1);
+    const std::uint64_t end = std::min<std::uint64_t>(offset + bytes, mapping_bytes_);
+    if (begin >= end) return absl::OkStatus();
+    if (!take_lockable_bytes(end - begin)) {
+      return absl::ResourceExhaustedError("half of this machine's memory is locked already");
+    }
+    locked_bytes_ += end - begin;
+    if (mlock(static_cast<const std::uint8_t*>(mapping_) + begin, end - begin) == 0) {
+      return absl::OkStatus();
+    }
+    return absl::ResourceExhaustedError(lock_limit_text());
+  }
+
   void expect(Access access) const override {
     // Without MADV_RANDOM each miss would read the device's whole read-ahead window, megabytes on
     // some disks, for one record.
@@ -193,7 +239,6 @@ class PosixFile final : public File {
 
   // Advice is just that: what it answers is mostly of no interest.
   bool advise(std::uint64_t offset, std::uint64_t bytes, int advice) const {
-    constexpr std::uint64_t kPageBytes = 4096;
     const std::uint64_t begin = offset & ~(kPageBytes - 1);
     const std::uint64_t end = std::min<std::uint64_t>(offset + bytes, mapping_bytes_);
     if (begin >= end) return true;
@@ -208,6 +253,7 @@ class PosixFile final : public File {
   const std::string path_;
   void* mapping_ = nullptr;
   std::uint64_t mapping_bytes_ = 0;
+  mutable std::uint64_t locked_bytes_ = 0;  // Or tried to be.
 };
 
 class PosixLock final : public FileSystem::Lock {

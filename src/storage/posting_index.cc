@@ -53,7 +53,6 @@ absl::StatusOr<std::unique_ptr<PostingIndex>> PostingIndex::open(
   for (const std::string& name : run_names) {
     auto run = PostingRun::open(files, folder, name);
     if (!run.ok()) return run.status();
-    (*run)->read_ahead();
     index->impl_->runs.push_back(*std::move(run));
   }
   return index;
@@ -167,7 +166,9 @@ absl::Status PostingIndex::write_run(std::string_view name) {
 absl::Status PostingIndex::Impl::take_written(std::string_view name) {
   auto run = PostingRun::open(files, folder, name);
   if (!run.ok()) return run.status();
-  (*run)->populate();
+  std::uint64_t budget = (*run)->bytes();
+  Residence residence;
+  (*run)->keep_resident(budget, residence);
   written = *std::move(run);
   return absl::OkStatus();
 }
@@ -235,6 +236,14 @@ void PostingIndex::install_merged_run(const std::vector<std::string>& inputs,
     impl.runs.push_back(std::move(impl.written));
   }
   ++impl.version;
+}
+
+// The worker changes nothing that the shard looks at, and runs come and go between its jobs.
+bool PostingIndex::keep_resident(std::uint64_t budget, Residence& residence) {
+  for (const auto& run : impl_->runs) {
+    if (!run->keep_resident(budget, residence)) return false;
+  }
+  return true;
 }
 
 std::vector<std::string> PostingIndex::run_names() const {

@@ -72,8 +72,6 @@ absl::Status PostingRun::check_parts() const {
   if (header != kRunHeader) return damaged("header");
   if (!is_sound(footer_, bytes_)) return damaged("footer");
   const std::uint64_t index_bytes = footer_.block_count * sizeof(RunBlock);
-  const ByteSpan fence(mapped_ + footer_.fence_offset, footer_.fence_bytes);
-  if (crc32c(0, fence) != footer_.fence_crc) return damaged("fence");
   const ByteSpan index(mapped_ + footer_.index_offset, index_bytes);
   if (crc32c(0, index) != footer_.index_crc || !is_index_sound()) return damaged("block index");
   return absl::OkStatus();
@@ -107,6 +105,26 @@ void PostingRun::index_by_prefix() {
   for (std::uint32_t block = 0; block < block_count(); ++block) {
     const std::uint64_t prefix = entry(block).first_term >> prefix_shift_;
     for (; filled <= prefix; ++filled) block_by_prefix_[filled] = block;
+  }
+}
+
+bool PostingRun::keep_resident(std::uint64_t& budget, Residence& residence) {
+  const std::uint64_t bytes = std::min(budget, bytes_ - resident_bytes_);
+  if (bytes == 0) return resident_bytes_ == bytes_;
+  const absl::Status status = file_->keep_resident(resident_bytes_, bytes);
+  budget -= bytes;
+  resident_bytes_ += bytes;
+  residence.add(bytes, status);
+  if (resident_bytes_ < bytes_) return false;
+  verify_fence();
+  return true;
+}
+
+// A fence that said no where there are postings would let deleted events in again.
+void PostingRun::verify_fence() const {
+  const ByteSpan fence(mapped_ + footer_.fence_offset, footer_.fence_bytes);
+  if (crc32c(0, fence) != footer_.fence_crc) {
+    stop_for_corruption(path_, "the fence fails its checksum");
   }
 }
 

@@ -1,7 +1,8 @@
 // PostingRun: one immutable, sorted file of postings, mapped.
 //
-// Opening reads and checks the footer, the block index and the fence: about one byte in fifteen. A
-// block is checked when it is first used; a damaged one stops the process (corruption.h).
+// Opening reads and checks the footer and the block index: one byte in fifty. A block is checked
+// when it is first used, the fence when it is brought into memory, in the first seconds after a
+// start; what is damaged then stops the process (corruption.h).
 //
 // Belongs to one thread, because of what it remembers about checked blocks.
 #pragma once
@@ -31,9 +32,9 @@ class PostingRun {
   [[nodiscard]] std::uint64_t term_count() const { return footer_.term_count; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // Brings the file into memory: read_ahead() only asks for it, populate() waits for it.
-  void read_ahead() const { file_->read_ahead(0, bytes_); }
-  void populate() const { file_->populate(0, bytes_); }
+  // Brings up to `budget` bytes more of the file into memory, to stay there (File::keep_resident);
+  // true when all of it is. For the worker.
+  bool keep_resident(std::uint64_t& budget, Residence& residence);
 
   void prefetch(Term term) const { fence_.prefetch(term); }
   // False: surely no posting of the term is here.
@@ -77,6 +78,7 @@ class PostingRun {
   [[nodiscard]] absl::Status check_parts() const;
   [[nodiscard]] bool is_index_sound() const;
   void index_by_prefix();
+  void verify_fence() const;
 
   [[nodiscard]] RunBlock entry(std::uint64_t block) const;
   [[nodiscard]] std::uint64_t postings_before(std::uint64_t block) const;
@@ -100,6 +102,7 @@ class PostingRun {
   std::vector<std::uint32_t> block_by_prefix_;
   int prefix_shift_ = 0;
   mutable std::vector<bool> is_verified_;  // By block.
+  std::uint64_t resident_bytes_ = 0;       // The worker's.
 };
 
 }  // namespace gyre::storage

@@ -17,6 +17,7 @@
 #include "storage/merge_task.h"
 #include "storage/record.h"
 #include "storage/record_fetch.h"
+#include "storage/residence_task.h"
 #include "storage/shard_manifest.h"
 #include "storage/siphash.h"
 #include "storage/term_count.h"
@@ -150,6 +151,7 @@ struct Store::Impl {
   std::vector<Posting> new_postings;
 
   std::unique_ptr<CheckpointTask> checkpoint;
+  std::unique_ptr<ResidenceTask> residence;
   std::unique_ptr<MergeTask> merge;
   // Last: their threads use what stands above.
   std::unique_ptr<Maintenance> maintenance;
@@ -190,8 +192,8 @@ absl::Status Store::Impl::open(Random& random) {
   log = *std::move(opened_log);
   reads = std::make_unique<ColdReads>(*log);
   checkpoint->note_durable(log->durable());
-  maintenance =
-      std::make_unique<Maintenance>(std::vector<BackgroundTask*>{checkpoint.get(), merge.get()});
+  maintenance = std::make_unique<Maintenance>(
+      std::vector<BackgroundTask*>{checkpoint.get(), residence.get(), merge.get()});
   return absl::OkStatus();
 }
 
@@ -210,6 +212,7 @@ absl::Status Store::Impl::open_index() {
   deaths = std::make_unique<DeathQueue>(*directory, *dead_postings, hasher);
   checkpoint =
       std::make_unique<CheckpointTask>(manifest, *directory, *postings, *dead_postings, clock);
+  residence = std::make_unique<ResidenceTask>(folder, *directory, *postings, *dead_postings);
   merge = std::make_unique<MergeTask>(manifest, *directory, *postings, *dead_postings, clock);
   return absl::OkStatus();
 }

@@ -84,6 +84,10 @@ class Directory {
   [[nodiscard]] absl::Status write(const DirectoryDelta& delta);
   void drop_frozen();
 
+  // Brings up to `budget` bytes of the file into memory, to stay there; true when all of it is.
+  // Rows that are written later see to that themselves. For the worker.
+  [[nodiscard]] bool keep_resident(std::uint64_t budget, Residence& residence);
+
   // For the worker between checkpoints: a row of the file, deaths since the last write not in it.
   // Requires: `sequence` was in a delta that drop_frozen() has seen off.
   [[nodiscard]] DirectoryRow checkpointed_row(Sequence sequence) const;

@@ -41,6 +41,12 @@ class File {
   // is as the file grows into it, and ends with the File. `bytes` may exceed the size; the part
   // beyond the end of the file must not be touched. At most one mapping for each File.
   [[nodiscard]] virtual absl::StatusOr<const std::uint8_t*> map(std::uint64_t bytes) = 0;
+  // Brings a range of the mapping into memory, and keeps it there where the process's limits allow
+  // that; if not, the status says why, and the range is in memory all the same.
+  [[nodiscard]] virtual absl::Status keep_resident(std::uint64_t /*offset*/,
+                                                   std::uint64_t /*bytes*/) const {
+    return absl::OkStatus();
+  }
   // Advice on the mapping, of which single records are read here and there unless it says
   // otherwise. read_ahead() starts reading a range; populate() returns when it is in memory, so
   // that touching it faults no more until the kernel needs the memory and nobody asks for it.
@@ -51,6 +57,20 @@ class File {
   virtual bool populate(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const { return true; }
   // By which a FileReader names the file.
   [[nodiscard]] virtual int descriptor() const = 0;
+};
+
+// What File::keep_resident() has done in several steps.
+struct Residence {
+  std::uint64_t bytes = 0;
+  std::uint64_t unlocked_bytes = 0;  // In memory, but not sure to stay there,
+  std::string reason;                // and why.
+
+  void add(std::uint64_t added_bytes, const absl::Status& status) {
+    bytes += added_bytes;
+    if (status.ok()) return;
+    unlocked_bytes += added_bytes;
+    reason = std::string(status.message());
+  }
 };
 
 class FileSystem {

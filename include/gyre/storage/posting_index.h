@@ -143,6 +143,10 @@ class PostingIndex {
   [[nodiscard]] absl::Status take_merged_run(std::string_view name);
   void install_merged_run(const std::vector<std::string>& inputs, std::string_view name);
   void release_merged();
+  // Brings up to `budget` bytes of the runs into memory, to stay there; true when all of them are.
+  // Runs that are written later see to that themselves. For the worker.
+  [[nodiscard]] bool keep_resident(std::uint64_t budget, Residence& residence);
+
   [[nodiscard]] std::vector<std::string> run_names() const;
   [[nodiscard]] std::size_t run_count() const;
 

@@ -210,6 +210,27 @@ TEST_F(PostingRunTest, TellsThatTheDiskIsFullOrBroken) {
   EXPECT_TRUE(write(postings).ok());
 }
 
+void make_resident(PostingRun& run) {
+  std::uint64_t budget = UINT64_MAX;
+  Residence residence;
+  (void)run.keep_resident(budget, residence);
+}
+
+TEST_F(PostingRunTest, ComesIntoMemoryInSlices) {
+  ASSERT_TRUE(write(random_postings(8, 500)).ok());
+  const auto run = PostingRun::open(files_, kFolder, kName);
+  ASSERT_TRUE(run.ok());
+  Residence residence;
+  int slices = 0;
+  for (bool is_done = false; !is_done; ++slices) {
+    std::uint64_t budget = 1000;
+    is_done = (*run)->keep_resident(budget, residence);
+  }
+  EXPECT_EQ(residence.bytes, (*run)->bytes());
+  EXPECT_EQ(residence.unlocked_bytes, 0u);
+  EXPECT_EQ(static_cast<std::uint64_t>(slices), ((*run)->bytes() + 999) / 1000);
+}
+
 using PostingRunDeathTest = PostingRunTest;
 
 TEST_F(PostingRunDeathTest, NoticesEveryChangedByteOrIsNotHarmed) {
@@ -226,7 +247,8 @@ TEST_F(PostingRunDeathTest, NoticesEveryChangedByteOrIsNotHarmed) {
     const auto run = PostingRun::open(files_, kFolder, kName);
     const bool is_block = i >= sizeof(RunHeader) && i < footer.blocks_end;
     const bool is_padding = i >= footer.blocks_end && i < footer.fence_offset;
-    ASSERT_EQ(run.ok(), is_block || is_padding) << i;
+    const bool is_fence = i >= footer.fence_offset && i < footer.index_offset;
+    ASSERT_EQ(run.ok(), is_block || is_padding || is_fence) << i;
     if (!run.ok()) {
       ASSERT_EQ(run.status().code(), absl::StatusCode::kDataLoss);
       ASSERT_THAT(std::string(run.status().message()), ::testing::HasSubstr("`manifest`"));
@@ -235,7 +257,9 @@ TEST_F(PostingRunDeathTest, NoticesEveryChangedByteOrIsNotHarmed) {
     ++opened;
     if (is_padding) {
       ASSERT_TRUE(are_equal(read_all(**run), postings)) << i;
-    } else if (i % 8 == 0) {  // Each of these forks.
+    } else if (is_fence && i % 8 == 0) {  // Each of these forks.
+      ASSERT_EXIT(make_resident(**run), ::testing::ExitedWithCode(1), "run-1: the fence");
+    } else if (is_block && i % 8 == 0) {
       ASSERT_EXIT(read_all(**run), ::testing::ExitedWithCode(1), "store/run-1.*remove the file");
     }
   }
