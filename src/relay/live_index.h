@@ -1,9 +1,11 @@
 // LiveIndex: the subscriptions of one shard, found by the events they may match.
 //
-// Each filter is posted under its most selective terms (storage::choose_live_terms); an event
-// probes with its own terms. The cost of an event grows with the candidates that share a term with
-// it, not with the number of subscriptions. A candidate is confirmed with the same matcher that
-// serves stored queries.
+// Each filter is posted under its most selective terms; an event probes with its own terms. The
+// cost of an event grows with the candidates that share a term with it, not with the number of
+// subscriptions. Which terms are selective depends on the others: of those that a filter may stand
+// under it takes the ones with the shortest lists, so that a hundred thousand filters on one
+// hashtag, each for other authors, do not all stand under the hashtag. A candidate is confirmed
+// with the same matcher that serves stored queries.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +53,7 @@ class LiveIndex {
     std::uint32_t posting_index;  // Of subscription->postings, to mend it when the entry moves.
   };
 
+  [[nodiscard]] storage::FilterTerms choose_terms(const nostr::Filter& filter) const;
   void collect_terms(nostr::PackedEventView event);
 
   const storage::TermHasher& hasher_;

@@ -174,10 +174,14 @@ ScanPlan plan_scan(const nostr::Filter& filter, const QuerySources& sources, std
   return plan;
 }
 
-FilterTerms choose_live_terms(const nostr::Filter& filter, const TermHasher& hasher) {
-  const DriverOptions options = driver_options(filter);
-  if (options.empty()) return {};
-  return options.front().terms(hasher);
+std::vector<FilterTerms> live_term_choices(const nostr::Filter& filter, const TermHasher& hasher) {
+  std::vector<FilterTerms> choices;
+  for (const DriverOption& option : driver_options(filter)) {
+    const bool is_broad = option.driver() == Driver::kKind || option.driver() == Driver::kAll;
+    if (is_broad && !choices.empty()) break;
+    choices.push_back(option.terms(hasher));
+  }
+  return choices;
 }
 
 FilterTerms choose_stored_terms(const nostr::Filter& filter, const QuerySources& sources) {

@@ -115,9 +115,10 @@ struct FilterTerms {
   std::vector<Term> terms;
 };
 
-// The most selective choice by what a filter says alone, without looking at a store; for the live
-// index.
-[[nodiscard]] FilterTerms choose_live_terms(const nostr::Filter& filter, const TermHasher& hasher);
+// All choices that are worth a posting in the live index, the most selective first by what the
+// filter says alone: by kind, or by nothing, only where it says no more. None if nothing can match.
+[[nodiscard]] std::vector<FilterTerms> live_term_choices(const nostr::Filter& filter,
+                                                         const TermHasher& hasher);
 
 // The most selective choice by what the store holds.
 [[nodiscard]] FilterTerms choose_stored_terms(const nostr::Filter& filter,

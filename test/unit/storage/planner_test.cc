@@ -30,54 +30,81 @@ std::vector<Bytes32> made_up_authors(std::uint32_t count) {
   return keys;
 }
 
-TEST(ChooseLiveTerms, PrefersIdsThenTagsThenAuthorsThenKinds) {
+FilterTerms first_live_choice(const Filter& filter, const TermHasher& hasher) {
+  const std::vector<FilterTerms> choices = live_term_choices(filter, hasher);
+  return choices.empty() ? FilterTerms() : choices.front();
+}
+
+TEST(LiveTermChoices, AreByKindOrNothingOnlyWhereAFilterSaysNoMore) {
+  const TermHasher hasher({});
+  const auto drivers = [&](const Filter& filter) {
+    std::vector<Driver> found;
+    for (const FilterTerms& choice : live_term_choices(filter, hasher)) {
+      found.push_back(choice.driver);
+    }
+    return found;
+  };
+  Filter filter;
+  EXPECT_EQ(drivers(filter), std::vector{Driver::kAll});
+  filter.kinds = {1};
+  EXPECT_EQ(drivers(filter), std::vector{Driver::kKind});
+  filter.authors = authors(1, 1);
+  EXPECT_EQ(drivers(filter), (std::vector{Driver::kAuthorKind, Driver::kAuthor}));
+  filter.tags = {{'t', {"nostr"}}};
+  EXPECT_EQ(drivers(filter).front(), Driver::kTagKind);
+  EXPECT_EQ(drivers(filter).size(), 3u);
+  filter.matches_nothing = true;
+  EXPECT_TRUE(drivers(filter).empty());
+}
+
+TEST(LiveTermChoices, PrefersIdsThenTagsThenAuthorsThenKinds) {
   const TermHasher hasher({});
   Filter filter;
-  EXPECT_EQ(choose_live_terms(filter, hasher).driver, Driver::kAll);
-  EXPECT_EQ(choose_live_terms(filter, hasher).terms, std::vector<Term>{hasher.all()});
+  EXPECT_EQ(first_live_choice(filter, hasher).driver, Driver::kAll);
+  EXPECT_EQ(first_live_choice(filter, hasher).terms, std::vector<Term>{hasher.all()});
 
   filter.kinds = {1, 7};
-  const FilterTerms by_kind = choose_live_terms(filter, hasher);
+  const FilterTerms by_kind = first_live_choice(filter, hasher);
   EXPECT_EQ(by_kind.driver, Driver::kKind);
   EXPECT_EQ(by_kind.terms, (std::vector<Term>{hasher.kind(1), hasher.kind(7)}));
 
   filter.authors = authors(0, 1);
-  const FilterTerms by_pair = choose_live_terms(filter, hasher);
+  const FilterTerms by_pair = first_live_choice(filter, hasher);
   EXPECT_EQ(by_pair.driver, Driver::kAuthorKind);
   EXPECT_EQ(by_pair.terms, (std::vector<Term>{hasher.author_kind(filter.authors[0], 1),
                                               hasher.author_kind(filter.authors[0], 7)}));
 
   filter.tags = {{'r', {"x", "y"}}};
-  const FilterTerms by_tag = choose_live_terms(filter, hasher);
+  const FilterTerms by_tag = first_live_choice(filter, hasher);
   EXPECT_EQ(by_tag.driver, Driver::kTag);
   EXPECT_EQ(by_tag.terms, (std::vector<Term>{hasher.tag('r', "x"), hasher.tag('r', "y")}));
 
   filter.tags.push_back({'e', {"z"}});
-  const FilterTerms by_tag_kind = choose_live_terms(filter, hasher);
+  const FilterTerms by_tag_kind = first_live_choice(filter, hasher);
   EXPECT_EQ(by_tag_kind.driver, Driver::kTagKind);
   EXPECT_EQ(by_tag_kind.terms,
             (std::vector<Term>{hasher.tag_kind('e', "z", 1), hasher.tag_kind('e', "z", 7)}));
 
   filter.ids = authors(5, 2);
-  const FilterTerms by_id = choose_live_terms(filter, hasher);
+  const FilterTerms by_id = first_live_choice(filter, hasher);
   EXPECT_EQ(by_id.driver, Driver::kIds);
   EXPECT_EQ(by_id.terms, (std::vector<Term>{hasher.id(filter.ids[0]), hasher.id(filter.ids[1])}));
 
   filter.matches_nothing = true;
-  EXPECT_EQ(choose_live_terms(filter, hasher).driver, Driver::kNothing);
-  EXPECT_TRUE(choose_live_terms(filter, hasher).terms.empty());
+  EXPECT_EQ(first_live_choice(filter, hasher).driver, Driver::kNothing);
+  EXPECT_TRUE(first_live_choice(filter, hasher).terms.empty());
 }
 
-TEST(ChooseLiveTerms, DoesNotMultiplyLongLists) {
+TEST(LiveTermChoices, DoesNotMultiplyLongLists) {
   const TermHasher hasher({});
   Filter filter;
   filter.authors = made_up_authors(600);
   filter.kinds = {1, 6};
-  EXPECT_EQ(choose_live_terms(filter, hasher).driver, Driver::kAuthor);
-  EXPECT_EQ(choose_live_terms(filter, hasher).terms.size(), 600u);
+  EXPECT_EQ(first_live_choice(filter, hasher).driver, Driver::kAuthor);
+  EXPECT_EQ(first_live_choice(filter, hasher).terms.size(), 600u);
   filter.authors = made_up_authors(512);
-  EXPECT_EQ(choose_live_terms(filter, hasher).driver, Driver::kAuthorKind);
-  EXPECT_EQ(choose_live_terms(filter, hasher).terms.size(), 1024u);
+  EXPECT_EQ(first_live_choice(filter, hasher).driver, Driver::kAuthorKind);
+  EXPECT_EQ(first_live_choice(filter, hasher).terms.size(), 1024u);
 }
 
 // Two hundred authors with ten events each: nine of kind 1 and one of kind 7; every event names one
