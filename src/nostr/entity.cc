@@ -163,7 +163,7 @@ DecodeError parse_entity(std::string_view text, Entity& entity) {
   if (has_parts(*kind)) return PartReader(entity).read(bech32.bytes);
   const DecodeError key_error = read_key(bech32.bytes, entity.key);
   // It may have been a secret.
-  explicit_bzero(bech32.bytes.data(), bech32.bytes.size());
+  if (!bech32.bytes.empty()) explicit_bzero(bech32.bytes.data(), bech32.bytes.size());
   return key_error;
 }
 

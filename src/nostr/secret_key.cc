@@ -42,7 +42,9 @@ int copy_x(unsigned char* out, const unsigned char* x, const unsigned char*, voi
 
 }  // namespace
 
-void wipe(void* memory, std::size_t bytes) { explicit_bzero(memory, bytes); }
+void wipe(void* memory, std::size_t bytes) {
+  if (bytes != 0) explicit_bzero(memory, bytes);
+}
 
 SecretKey SecretKey::generate(Random& random) {
   for (;;) {

@@ -122,6 +122,7 @@ TEST(Entity, PartsAreJudgedOneByOne) {
   EXPECT_EQ(parse_parts("naddr", part(0, 0) + part(2, 32)), kMissingMember);
   EXPECT_EQ(parse_parts("naddr", part(0, 0) + part(2, 32) + part(3, 4)), kNone);
   EXPECT_EQ(parse_parts("npub", std::vector<std::uint8_t>(31)), kTooShort);
+  EXPECT_EQ(parse_parts("nsec", {}), kTooShort);
   EXPECT_EQ(parse_parts("nrelay", part(0, 3)), kBadPrefix);
 }
 
