@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The installed library: what is installed, and that a program outside the tree can use it.
 
-    example_test.py BUILD_FOLDER COMPILER...
+    example_test.py PROGRAM_SOURCE BUILD_FOLDER COMPILER...
 """
 
 import os
@@ -10,7 +10,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
 LAYERS = {"base", "nostr"}
 
 
@@ -26,7 +25,8 @@ def run(*command, env=None):
 
 
 class Installation:
-    def __init__(self, build, compiler, folder):
+    def __init__(self, source, build, compiler, folder):
+        self.source = source
         self.compiler = compiler
         self.folder = Path(folder)
         run("meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", folder)
@@ -68,9 +68,8 @@ def serves_a_program_outside(installation):
     """Compiled with the flags of pkg-config alone, and run."""
     flags = installation.pkg_config("--cflags", "--static", "--libs")
     program = installation.folder / "note"
-    source = HERE / "note.cc"
     strict = ("-std=c++20", "-Wall", "-Wextra", "-Werror")
-    run(*installation.compiler, *strict, source, *flags, "-o", program)
+    run(*installation.compiler, *strict, installation.source, *flags, "-o", program)
     out = run(program, 'a "text"')
     assert out.startswith("npub1") and 'says: a "text"' in out, out
 
@@ -84,7 +83,7 @@ def every_header_compiles_alone(installation):
 
 
 def main():
-    build, *compiler = sys.argv[1:]
+    source, build, *compiler = sys.argv[1:]
     checks = (
         holds_the_library_alone,
         describes_what_it_needs,
@@ -93,7 +92,7 @@ def main():
     )
     failed = 0
     with tempfile.TemporaryDirectory(prefix="gyre-install-") as folder:
-        installation = Installation(build, compiler, folder)
+        installation = Installation(source, build, compiler, folder)
         for check in checks:
             name = f"installed library {check.__name__.replace('_', ' ')}"
             try:
