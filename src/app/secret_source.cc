@@ -54,11 +54,12 @@ struct SecretText {
   SecretText(const SecretText&) = delete;
   SecretText& operator=(const SecretText&) = delete;
 
-  [[nodiscard]] std::string_view line() const {
+  // The last word of the first line: `gyre keygen` writes what it is in front of it.
+  [[nodiscard]] std::string_view word() const {
     std::string_view text(bytes.data(), size);
     text = text.substr(0, text.find('\n'));
     while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
-    return text;
+    return text.substr(text.rfind(' ') + 1);
   }
 };
 
@@ -115,7 +116,7 @@ absl::StatusOr<nostr::SecretKey> read_secret_key(const std::string& file) {
   const absl::Status result =
       file == "-" ? read_line(STDIN_FILENO, name, text) : read_file(file, text);
   if (!result.ok()) return result;
-  return parse(text.line(), name);
+  return parse(text.word(), name);
 }
 
 }  // namespace gyre::app

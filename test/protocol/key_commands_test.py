@@ -46,7 +46,7 @@ class Commands:
         lines = dict(line.split() for line in self.run("keygen")[0].splitlines())
         path = self.folder / name
         path.touch(0o600)
-        path.write_text(lines["nsec"] + "\n")
+        path.write_text(f"secret      {lines['secret']}\nnsec        {lines['nsec']}\n")
         return str(path), lines
 
 

@@ -10,7 +10,8 @@ namespace gyre::app {
 
 inline void add_secret_option(CLI::App& command, std::string& file) {
   command.add_option("--secret-file", file,
-                     "file with the secret key, hex or nsec; - is standard input. Without it the "
+                     "file with the secret key, hex, nsec or what keygen printed; - is standard "
+                     "input. Without it the "
                      "environment variable GYRE_SECRET_KEY is taken; an argument never is, since "
                      "all users of the machine can see those");
 }

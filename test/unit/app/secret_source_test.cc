@@ -39,7 +39,8 @@ class SecretSource : public ::testing::Test {
 };
 
 TEST_F(SecretSource, ReadsTheFirstLineOfAFile) {
-  for (const std::string& text : {kSecret, kSecret + "\n", kSecret + " \r\nmore"}) {
+  for (const std::string& text : {kSecret, kSecret + "\n", kSecret + " \r\nmore",
+                                  "secret      " + kSecret + "\nnsec        nsec1\n"}) {
     const absl::StatusOr<nostr::SecretKey> key = read_secret_key(write(text, 0600));
     ASSERT_TRUE(key.ok()) << key.status();
     EXPECT_EQ(to_hex(key->bytes().bytes), kSecret);
