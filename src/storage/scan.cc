@@ -331,10 +331,12 @@ void Scan::Impl::put_ahead() {
 // that wants one event of many does not read them one after the other.
 std::size_t Scan::Impl::ahead_max() const {
   constexpr std::uint64_t kMax = kReadsAheadMax;
-  // One more than each limit, for the event beyond it.
+  const std::uint64_t one_beyond = beyond == ScanLimits::Beyond::kOne ? 1 : 0;
   std::uint64_t wanted = 0;
-  for (const ScanFilter& filter : filters) wanted += std::min(filter.remaining(), kMax) + 1;
-  wanted = std::min(wanted, std::min(total_limit.remaining(), kMax) + 1);
+  for (const ScanFilter& filter : filters) {
+    wanted += std::min(filter.remaining(), kMax) + one_beyond;
+  }
+  wanted = std::min(wanted, std::min(total_limit.remaining(), kMax) + one_beyond);
   return std::min(wanted + 2 * reads_in_vain, kMax);
 }
 

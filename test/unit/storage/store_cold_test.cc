@@ -87,13 +87,50 @@ TEST_F(ColdStore, NoRuleNeedsTheLog) {
                                      .kind = 62,
                                      .tags = {{"relay", "ALL_RELAYS"}}})),
             Verdict::kAccept);
-  EXPECT_EQ(reader_.count(), 0u);
+  // Decided without it. Afterwards what died is read, one after the other, to be counted no more.
+  EXPECT_LE(reader_.count(), 1u);
+  EXPECT_EQ(harness_.store->statistics().deaths_pending, 5u);
   EXPECT_FALSE(is_served(first));
   EXPECT_TRUE(is_served(second));
   EXPECT_FALSE(is_served(bobs));
   EXPECT_FALSE(is_served(old_article));
   EXPECT_FALSE(is_served(other_article));
   EXPECT_FALSE(is_served(wrap));
+}
+
+TEST_F(ColdStore, TheDeadAreReadBeforeCountsGoByTheIndexAgain) {
+  const PackedEvent profile =
+      pack_unsigned_event({.key_index = kAlice, .created_at = kTime, .kind = 0});
+  const PackedEvent newer =
+      pack_unsigned_event({.key_index = kAlice, .created_at = kTime + 1, .kind = 0});
+  ASSERT_EQ(put(profile), Verdict::kAccept);
+  ASSERT_EQ(put(newer), Verdict::kAccept);
+  nostr::Filter filter;
+  filter.kinds = {0};
+  const EverythingIsReadable access;
+  EXPECT_EQ(harness_.store->count(filter, access, harness_.clock.unix_s()), std::nullopt);
+  reader_.complete_all();
+  harness_.settle();
+  EXPECT_EQ(harness_.store->statistics().deaths_pending, 0u);
+  EXPECT_EQ(harness_.store->count(filter, access, harness_.clock.unix_s()), 1u);
+}
+
+TEST_F(ColdStore, ADeadEventThatCannotBeReadLeavesCountingToScans) {
+  ASSERT_EQ(put(pack_unsigned_event({.key_index = kAlice, .created_at = kTime, .kind = 0})),
+            Verdict::kAccept);
+  ASSERT_EQ(put(pack_unsigned_event({.key_index = kAlice, .created_at = kTime + 1, .kind = 0})),
+            Verdict::kAccept);
+  int tries = 0;
+  for (; harness_.store->statistics().deaths_pending > 0; ++tries) {
+    ASSERT_LT(tries, 100);
+    if (reader_.count() > 0) reader_.fail(0, EIO);
+    harness_.settle();
+  }
+  EXPECT_GT(tries, 1);
+  nostr::Filter filter;
+  filter.kinds = {0};
+  const EverythingIsReadable access;
+  EXPECT_EQ(harness_.store->count(filter, access, harness_.clock.unix_s()), std::nullopt);
 }
 
 TEST_F(ColdStore, VersionsWhoseIdsBeginAlikeWaitForTheRecord) {
@@ -128,7 +165,6 @@ TEST_F(ColdStore, IdsThatDifferEarlierNeedNoRecord) {
   ASSERT_EQ(put(version("0123456789abcd00", '5', "stored")), Verdict::kAccept);
   EXPECT_EQ(put(version("0123456789abcdff", '0', "higher")), Verdict::kStale);
   EXPECT_EQ(put(version("0123456789000000", 'f', "lower")), Verdict::kAccept);
-  EXPECT_EQ(reader_.count(), 0u);
 }
 
 }  // namespace
