@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/import_lane.h"
+#include "app/input_file.h"
 #include "app/interrupt.h"
 #include "app/offline_store.h"
 #include "app/progress.h"
@@ -27,13 +28,6 @@ namespace {
 using nostr::MessageKind;
 using nostr::PackedEventView;
 using storage::Verdict;
-
-struct FileCloser {
-  void operator()(std::FILE* file) const {
-    if (file != stdin) std::fclose(file);
-  }
-};
-using FilePointer = std::unique_ptr<std::FILE, FileCloser>;
 
 std::string describe(const Refusal& refusal) {
   return std::string(prefix_word(refusal.prefix)) + ": " + std::string(refusal.text);
@@ -248,11 +242,9 @@ absl::StatusOr<ImportReport> run_import(const ImportOptions& options) {
     return absl::InvalidArgumentError("--relay-url " + url +
                                       ": not a relay's URL, such as wss://relay.example");
   }
-  const bool is_standard_input = options.file.empty() || options.file == "-";
-  FilePointer file(is_standard_input ? stdin : std::fopen(options.file.c_str(), "r"));
-  if (file == nullptr) {
-    return absl::NotFoundError("cannot read " + options.file + ": " + std::strerror(errno));
-  }
+  const absl::StatusOr<InputFile> opened = open_input(options.file);
+  if (!opened.ok()) return opened.status();
+  const InputFile& file = *opened;
   struct stat information{};
   const bool has_size =
       fstat(fileno(file.get()), &information) == 0 && S_ISREG(information.st_mode);

@@ -30,6 +30,29 @@ void add_line(std::string& out, std::string_view name, std::string_view value) {
   out += '\n';
 }
 
+// Somebody else's text, on one line and without power over the terminal: control characters (C0,
+// DEL, and C1 in its two bytes of UTF-8) and the backslash are escaped as in JSON.
+std::string harmless(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(text[i]);
+    const std::uint8_t next =
+        i + 1 < text.size() ? static_cast<std::uint8_t>(text[i + 1]) : std::uint8_t{0};
+    const bool is_c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+    if (byte == '\\') {
+      out += "\\\\";
+    } else if (byte < 0x20 || byte == 0x7f || is_c1) {
+      const std::uint8_t code = is_c1 ? next : byte;
+      out += {'\\', 'u', '0', '0', kDigits[code >> 4], kDigits[code & 15]};
+      if (is_c1) ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 void add_public_key(std::string& out, const Bytes32& key) {
   add_line(out, "public", to_hex(key.bytes));
   add_line(out, "npub", bech32_text(EntityKind::kPublicKey, key));
@@ -41,7 +64,9 @@ void add_event_id(std::string& out, const Bytes32& id) {
 }
 
 void add_parts(std::string& out, const Entity& entity) {
-  if (entity.kind == EntityKind::kAddress) add_line(out, "identifier", entity.identifier);
+  if (entity.kind == EntityKind::kAddress) {
+    add_line(out, "identifier", harmless(entity.identifier));
+  }
   if (entity.author) add_line(out, "author", to_hex(entity.author->bytes));
   if (entity.event_kind) {
     const std::string_view name = nostr::kind_name(*entity.event_kind);
@@ -49,7 +74,7 @@ void add_parts(std::string& out, const Entity& entity) {
     if (!name.empty()) text += " (" + std::string(name) + ")";
     add_line(out, "kind", text);
   }
-  for (const std::string& relay : entity.relays) add_line(out, "relay", relay);
+  for (const std::string& relay : entity.relays) add_line(out, "relay", harmless(relay));
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "CLI/CLI.hpp"
 #include "app/command/command.h"
@@ -17,6 +21,29 @@ Examples:
   gyre config --defaults > gyre.toml             every key with its meaning and default
   gyre import --store /var/lib/gyre dump.jsonl   verify and store events, one JSON object a line
   gyre export --store /var/lib/gyre --filter '{"kinds":[0,3]}' > people.jsonl)";
+
+constexpr int kUsageError = 2;
+
+// Output that is lost must not pass for success: it may be the only copy of a key.
+int finish(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  const int written = report(absl::UnavailableError(
+      std::string("cannot write to standard output: ") + std::strerror(errno)));
+  return exit_code == 0 ? written : exit_code;
+}
+
+// A whole nsec, or one with a slip in it; perhaps behind `--option=`.
+bool looks_like_secret(std::string_view argument) {
+  constexpr std::size_t kNsecChars = 63;
+  if (argument.starts_with("--")) argument = argument.substr(argument.find('=') + 1);
+  const bool has_prefix = argument.starts_with("nsec1") || argument.starts_with("NSEC1");
+  return has_prefix && argument.size() > kNsecChars / 2;
+}
+
+// Before anything else looks at the arguments, since messages repeat what they do not understand.
+bool has_secret(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, looks_like_secret);
+}
 
 }  // namespace
 
@@ -38,9 +65,20 @@ int main(int argc, char** argv) {
       add_event_command(program),  add_encrypt_command(program), add_decrypt_command(program),
   };
 
-  CLI11_PARSE(program, argc, argv);
-  for (const Command& command : commands) {
-    if (command.parser->parsed()) return command.run();
+  if (has_secret(argc, argv)) {
+    report(absl::InvalidArgumentError(
+        "a secret key is not taken from the command line, where all users of this machine can see "
+        "it; use --secret-file FILE (- is standard input) or GYRE_SECRET_KEY, and take it out of "
+        "the shell's history"));
+    return kUsageError;
   }
-  return 1;
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return finish(program.exit(error) == 0 ? 0 : kUsageError);
+  }
+  for (const Command& command : commands) {
+    if (command.parser->parsed()) return finish(command.run());
+  }
+  return kUsageError;
 }

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -19,12 +21,21 @@ namespace {
 // An nsec has 63 characters; more than this is something else.
 constexpr std::size_t kSecretBytesMax = 512;
 
-// Turns a terminal's echo off for as long as it lives.
+volatile sig_atomic_t g_signal = 0;
+
+void note_signal(int number) { g_signal = number; }
+
+// Turns a terminal's echo off for as long as it lives. Signals that would end the process wait
+// until the echo is back.
 class SilentTerminal {
  public:
   explicit SilentTerminal(int fd) : fd_(fd) {
     if (isatty(fd) != 1 || tcgetattr(fd, &before_) != 0) return;
     is_silent_ = true;
+    struct sigaction action{};
+    action.sa_handler = note_signal;  // Without SA_RESTART, so that read() returns.
+    sigaction(SIGINT, &action, &interrupt_);
+    sigaction(SIGTERM, &action, &termination_);
     termios silent = before_;
     silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     tcsetattr(fd, TCSAFLUSH, &silent);
@@ -34,6 +45,9 @@ class SilentTerminal {
     if (!is_silent_) return;
     tcsetattr(fd_, TCSAFLUSH, &before_);
     std::fputc('\n', stderr);
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &termination_, nullptr);
+    if (g_signal != 0) raise(g_signal);
   }
   SilentTerminal(const SilentTerminal&) = delete;
   SilentTerminal& operator=(const SilentTerminal&) = delete;
@@ -41,8 +55,19 @@ class SilentTerminal {
  private:
   int fd_;
   termios before_{};
+  struct sigaction interrupt_{};
+  struct sigaction termination_{};
   bool is_silent_ = false;
 };
+
+// The last word of the first line that has one: `gyre keygen` writes what it is in front of it.
+std::string_view key_word(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  text = text.substr(0, text.find('\n'));
+  text = text.substr(0, text.find_last_not_of(kBlanks) + 1);
+  return text.substr(text.find_last_of(kBlanks) + 1);
+}
 
 // The text of a key, wiped when it is not needed any more.
 struct SecretText {
@@ -53,14 +78,6 @@ struct SecretText {
   ~SecretText() { nostr::wipe(bytes.data(), bytes.size()); }
   SecretText(const SecretText&) = delete;
   SecretText& operator=(const SecretText&) = delete;
-
-  // The last word of the first line: `gyre keygen` writes what it is in front of it.
-  [[nodiscard]] std::string_view word() const {
-    std::string_view text(bytes.data(), size);
-    text = text.substr(0, text.find('\n'));
-    while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
-    return text.substr(text.rfind(' ') + 1);
-  }
 };
 
 absl::Status failure(const std::string& what) {
@@ -71,7 +88,7 @@ absl::Status read_line(int fd, const std::string& name, SecretText& text) {
   const SilentTerminal silent(fd);
   while (text.size < text.bytes.size()) {
     const ssize_t got = read(fd, text.bytes.data() + text.size, text.bytes.size() - text.size);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR && g_signal == 0) continue;
     if (got < 0) return failure("cannot read the secret key from " + name);
     text.size += static_cast<std::size_t>(got);
     const std::string_view so_far(text.bytes.data(), text.size);
@@ -106,7 +123,8 @@ absl::StatusOr<nostr::SecretKey> parse(std::string_view text, const std::string&
 absl::StatusOr<nostr::SecretKey> read_secret_key(const std::string& file) {
   if (file.empty()) {
     const char* const text = std::getenv(kSecretVariable);
-    if (text != nullptr) return parse(text, std::string("environment ") + kSecretVariable);
+    if (text != nullptr)
+      return parse(key_word(text), std::string("environment ") + kSecretVariable);
     return absl::InvalidArgumentError(
         std::string("a secret key is needed: --secret-file FILE (- is standard input), or ") +
         kSecretVariable + " in the environment");
@@ -116,7 +134,7 @@ absl::StatusOr<nostr::SecretKey> read_secret_key(const std::string& file) {
   const absl::Status result =
       file == "-" ? read_line(STDIN_FILENO, name, text) : read_file(file, text);
   if (!result.ok()) return result;
-  return parse(text.word(), name);
+  return parse(key_word({text.bytes.data(), text.size}), name);
 }
 
 }  // namespace gyre::app

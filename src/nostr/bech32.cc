@@ -58,6 +58,8 @@ bool has_mixed_case(std::string_view text) {
 
 // Five bits a value to eight bits a byte; what is left over must be less than five zero bits.
 DecodeError join_values(std::string_view data, std::vector<std::uint8_t>& bytes) {
+  // At once: it may be a secret, and a vector that grows leaves copies behind.
+  bytes.reserve(data.size() * 5 / 8);
   std::uint32_t bits = 0;
   std::uint32_t bit_count = 0;
   for (const char c : data) {

@@ -1,12 +1,11 @@
 #include "gyre/nostr/entity.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <array>
 
 #include "gyre/nostr/bech32.h"
 #include "gyre/nostr/json_text.h"
+#include "gyre/nostr/secret_key.h"
 
 namespace gyre::nostr {
 namespace {
@@ -39,9 +38,11 @@ DecodeError append_event_kind(std::uint16_t kind, std::vector<std::uint8_t>& out
 DecodeError append_parts(const Entity& entity, std::vector<std::uint8_t>& out) {
   const bool is_address = entity.kind == EntityKind::kAddress;
   if (is_address && !entity.event_kind) return DecodeError::kMissingMember;
+  if (is_address && !is_valid_utf8(entity.identifier)) return DecodeError::kNotUtf8;
   DecodeError error = append_part(
       kSpecial, is_address ? as_bytes(entity.identifier) : ByteSpan(entity.key.bytes), out);
   for (const std::string& relay : entity.relays) {
+    if (error == DecodeError::kNone && !is_valid_utf8(relay)) error = DecodeError::kNotUtf8;
     if (error == DecodeError::kNone) error = append_part(kRelay, as_bytes(relay), out);
   }
   if (error != DecodeError::kNone || entity.kind == EntityKind::kProfile) return error;
@@ -154,7 +155,11 @@ DecodeError parse_entity(std::string_view text, Entity& entity) {
   entity = Entity();
   Bech32 bech32;
   const DecodeError error = parse_bech32(text, bech32);
-  if (error != DecodeError::kNone) return error;
+  if (error != DecodeError::kNone) {
+    // Its checksum or padding may be wrong and the rest a secret.
+    wipe(bech32.bytes.data(), bech32.bytes.size());
+    return error;
+  }
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](EntityKind candidate) {
     return entity_prefix(candidate) == bech32.prefix;
   });
@@ -163,7 +168,7 @@ DecodeError parse_entity(std::string_view text, Entity& entity) {
   if (has_parts(*kind)) return PartReader(entity).read(bech32.bytes);
   const DecodeError key_error = read_key(bech32.bytes, entity.key);
   // It may have been a secret.
-  if (!bech32.bytes.empty()) explicit_bzero(bech32.bytes.data(), bech32.bytes.size());
+  wipe(bech32.bytes.data(), bech32.bytes.size());
   return key_error;
 }
 

@@ -74,7 +74,10 @@ DecodeError SecretKey::parse(std::string_view text, std::optional<SecretKey>& ke
   key.reset();
   Bytes32 bytes;
   if (!text.starts_with("nsec1") && !text.starts_with("NSEC1")) {
-    if (text.size() != 64 || !hex_decode(text, bytes.bytes.data())) return DecodeError::kBadHex;
+    if (text.size() != 64 || !hex_decode(text, bytes.bytes.data())) {
+      wipe(&bytes, sizeof bytes);
+      return DecodeError::kBadHex;
+    }
   } else {
     Entity entity;
     const DecodeError error = parse_entity(text, entity);

@@ -4,11 +4,13 @@
 import argparse
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -93,11 +95,146 @@ def convert(c):
     path, key = c.key("a")
     shown, _ = c.run("convert", "--secret", "--secret-file", path)
     assert key["secret"] in shown and key["npub"] in shown
-    assert "command line" in c.run("convert", "--secret", key["nsec"], expect=1)[1]
-    _, error = c.run("convert", key["nsec"], expect=1)
-    assert key["nsec"] not in error, error
+    assert "command line" in c.run("convert", "--secret", key["secret"], expect=1)[1]
     c.run("convert", expect=2)
     c.run("convert", "npub1nonsense", expect=1)
+
+
+@case("a secret among the arguments is refused and repeated nowhere, even one with a slip in it")
+def secret_arguments(c):
+    path, key = c.key("a")
+    slip = key["nsec"][:-1] + "q"
+    for secret in (key["nsec"], slip, key["nsec"].upper(), key["nsec"][:-2]):
+        for arguments in (
+            ("convert", secret),
+            ("convert", "--secret", secret),
+            ("convert", "--secret", "--secret-file", secret),
+            ("keygen", secret),
+            ("keygen", f"--begin={secret}"),
+            ("event", "make", "--secret-file", path, "--tag", secret),
+            ("event", "make", "--secret-file", path, "--kind", secret),
+            ("encrypt", "--secret-file", path, "--to", secret, "x"),
+        ):
+            out, err = c.run(*arguments, expect=2)
+            assert out == "" and "command line" in err, (arguments, out, err)
+            assert secret[5:20].lower() not in err.lower(), (arguments, err)
+
+
+@case("somebody else's pointer has no power over the terminal")
+def harmless_pointers(c):
+    # An naddr and its identifier, an nprofile and its relay, both with line feed and escape.
+    author = bytes.fromhex("f9" * 32)
+    identifier = b"x\n\0\x1b[2J\xc2\x9b"
+    address = [0, len(identifier), *identifier, 2, 32, *author, 3, 4, 0, 0, 117, 71]
+    profile = [0, 32, *author, 1, 13, *b"wss://x\n\x1b[31m"]
+    for prefix, parts, shown in (
+        ("naddr", address, "identifier  x\\u000a\\u0000\\u001b[2J\\u009b\n"),
+        ("nprofile", profile, "relay       wss://x\\u000a\\u001b[31m\n"),
+    ):
+        out, _ = c.run("convert", bech32(prefix, bytes(parts)))
+        assert shown in out and "\x1b" not in out and "\0" not in out, out
+
+
+def bech32(prefix, data):
+    """BIP-173."""
+    alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+    number, bits, values = 0, 0, []
+    for byte in data:
+        number, bits = number << 8 | byte, bits + 8
+        while bits >= 5:
+            bits -= 5
+            values.append(number >> bits & 31)
+    if bits:
+        values.append(number << (5 - bits) & 31)
+    checksum = 1
+    expanded = [ord(c) >> 5 for c in prefix] + [0] + [ord(c) & 31 for c in prefix]
+    for value in expanded + values + [0] * 6:
+        top = checksum >> 25
+        checksum = (checksum & 0x1FFFFFF) << 5 ^ value
+        for i, part in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+            checksum ^= part if top >> i & 1 else 0
+    checksum ^= 1
+    values += [checksum >> 5 * (5 - i) & 31 for i in range(6)]
+    return prefix + "1" + "".join(alphabet[value] for value in values)
+
+
+@case("output that cannot be written is an error of every command")
+def full_disk(c):
+    path, key = c.key("a")
+    own = ("--secret-file", path)
+    payload, _ = c.run("encrypt", *own, "--to", key["npub"], "x")
+    for arguments, text in (
+        (("keygen",), ""),
+        (("keygen", "--begin", "q"), ""),
+        (("convert", key["npub"]), ""),
+        (("convert", "--secret", *own), ""),
+        (("event", "make", *own), ""),
+        (("event", "sign", *own), '{"kind":1,"content":"a"}\n'),
+        (("event", "verify"), ""),
+        (("encrypt", *own, "--to", key["npub"], "x"), ""),
+        (("decrypt", *own, "--from", key["npub"], payload.strip()), ""),
+        (("config", "--defaults"), ""),
+        (("--help",), ""),
+    ):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run(
+                [c.gyre, *arguments],
+                input=text.encode(),
+                stdout=full,
+                stderr=subprocess.PIPE,
+                timeout=60,
+            )
+        assert result.returncode == 1, (arguments, result)
+        assert b"standard output: No space left" in result.stderr, (arguments, result)
+
+
+@case("input that cannot be read is not taken for an empty one")
+def unreadable_input(c):
+    path, key = c.key("a")
+    own = ("--secret-file", path)
+    folder = os.open(c.folder, os.O_RDONLY)
+    for arguments in (
+        ("event", "verify"),
+        ("event", "verify", "-"),
+        ("event", "sign", *own),
+        ("encrypt", *own, "--to", key["npub"]),
+        ("encrypt", "--nip04", *own, "--to", key["npub"]),
+        ("decrypt", *own, "--from", key["npub"]),
+    ):
+        result = subprocess.run([c.gyre, *arguments], stdin=folder, capture_output=True, timeout=60)
+        assert result.returncode == 1 and result.stdout == b"", (arguments, result)
+        assert b"cannot read to the end" in result.stderr, (arguments, result)
+    os.close(folder)
+
+
+@case("an empty value is a value, and numbers are decimal")
+def empty_values(c):
+    path, key = c.key("a")
+    assert "empty" in c.run("keygen", "--begin", "", expect=1)[1]
+    c.run("event", "make", "--secret-file", path, "--created-at", "", expect=1)
+    c.run("encrypt", "--secret-file", path, "--to", key["npub"], "", expect=1)
+    out, _ = c.run("event", "make", "--secret-file", path, "--kind", "010")
+    assert json.loads(out)["kind"] == 10, out
+    for kind in ("0x10", "65536", "-1", "", "1 "):
+        c.run("event", "make", "--secret-file", path, "--kind", kind, expect=1)
+    c.run("keygen", "--nonsense", expect=2)
+    c.run(expect=2)
+
+
+@case("Ctrl-C at the question for a key gives the terminal its echo back")
+def interrupted_question(c):
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(c.gyre, [str(c.gyre), "convert", "--secret", "--secret-file", "-"])
+    shown = b""
+    while b"not shown" not in shown:
+        shown += os.read(terminal, 1000)
+    assert not termios.tcgetattr(terminal)[3] & termios.ECHO, "the key would be shown"
+    os.write(terminal, b"\x03")
+    _, status = os.waitpid(process, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT, status
+    assert termios.tcgetattr(terminal)[3] & termios.ECHO, "no echo"
+    os.close(terminal)
 
 
 @case("event make signs what verify takes, and a change is seen")
@@ -126,6 +263,11 @@ def sign(c):
     events = [json.loads(line) for line in out.splitlines()]
     assert [event["content"] for event in events] == ["a", "+"] and events[1]["created_at"] == 5
     assert c.run("event", "verify", text=out)[0] == "2 valid, 0 invalid\n"
+    foreign = '{"kind":1,"content":"a","pubkey":"' + c.key("b")[1]["public"] + '"}\n'
+    out, err = c.run("event", "sign", "--secret-file", path, text=foreign, expect=1)
+    assert out == "" and "pubkey" in err, (out, err)
+    own = foreign.replace(json.loads(foreign)["pubkey"], key["public"])
+    c.run("event", "sign", "--secret-file", path, text=own)
 
 
 @case("encrypt and decrypt understand each other, with keys from file, environment or input")
@@ -137,6 +279,10 @@ def encryption(c):
         out, _ = c.run("decrypt", "--secret-file", path_b, "--from", a["public"], text=payload)
         assert out == "é\n", out
         out, _ = c.run("decrypt", "--from", a["npub"], payload, env={"GYRE_SECRET_KEY": b["nsec"]})
+        assert out == "é\n", out
+        # As the help's example has it: all that keygen printed.
+        whole = Path(path_b).read_text()
+        out, _ = c.run("decrypt", "--from", a["npub"], payload, env={"GYRE_SECRET_KEY": whole})
         assert out == "é\n", out
         out, _ = c.run(
             "decrypt", "--secret-file", "-", "--from", a["npub"], payload.strip(), text=b["secret"]

@@ -28,7 +28,8 @@ enum class EntityKind : std::uint8_t {
 struct Entity {
   EntityKind kind = EntityKind::kPublicKey;
   Bytes32 key;
-  std::vector<std::string> relays;  // ASCII, at most 255 bytes each.
+  // UTF-8, at most 255 bytes each. NIP-19 says ASCII; whoever shows them looks for controls.
+  std::vector<std::string> relays;
   std::optional<Bytes32> author;
   std::optional<std::uint16_t> event_kind;
   std::string identifier;  // The d tag; at most 255 bytes.
@@ -37,8 +38,8 @@ struct Entity {
 };
 
 // Members that the kind does not have are left out. kTooLong if a text has more than 255 bytes or
-// the whole more than 5000 characters; kMissingMember if an address has no kind. Then `out` is as
-// it was.
+// the whole more than 5000 characters; kNotUtf8; kMissingMember if an address has no kind. Then
+// `out` is as it was.
 DecodeError append_entity(const Entity& entity, std::string& out);
 
 // Parts of unknown types are skipped, as NIP-19 demands. kBadPrefix: bech32, but none of these.

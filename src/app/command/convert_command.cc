@@ -43,7 +43,7 @@ int run(const ConvertOptions& options) {
   }
   const absl::StatusOr<std::string> lines = entity_lines(options.text);
   if (!lines.ok()) return report(lines.status());
-  std::fputs(lines->c_str(), stdout);
+  std::fwrite(lines->data(), 1, lines->size(), stdout);
   return 0;
 }
 

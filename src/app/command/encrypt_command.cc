@@ -1,11 +1,12 @@
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/command/command.h"
 #include "app/command/secret_options.h"
+#include "app/input_file.h"
 #include "app/key_text.h"
 #include "gyre/nostr/nip04.h"
 #include "gyre/nostr/nip44.h"
@@ -28,19 +29,19 @@ Payloads of NIP-44 and, with ?iv= in them, of NIP-04.)";
 
 struct CryptOptions {
   std::string peer;
-  std::string text;
+  std::optional<std::string> text;
   std::string secret_file;
   bool is_nip04 = false;
 };
 
 // The argument, or else standard input to its end.
 absl::StatusOr<std::string> input_of(const CryptOptions& options) {
-  if (!options.text.empty()) return options.text;
+  if (options.text) return *options.text;
   if (options.secret_file == "-") {
     return absl::InvalidArgumentError(
         "key and text cannot both come from standard input; give the text as an argument");
   }
-  return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  return read_to_end(stdin);
 }
 
 struct Parties {
@@ -84,9 +85,9 @@ absl::StatusOr<std::string> encrypted(const CryptOptions& options, const Parties
 
 absl::StatusOr<std::string> decrypted(const CryptOptions& options, const Parties& parties,
                                       std::string payload) {
-  while (!payload.empty() && (payload.back() == '\n' || payload.back() == '\r')) {
-    payload.pop_back();
-  }
+  constexpr std::string_view kBlanks = " \t\r\n";
+  payload.erase(payload.find_last_not_of(kBlanks) + 1);
+  payload.erase(0, payload.find_first_not_of(kBlanks));
   std::string text;
   DecodeError error = DecodeError::kNone;
   if (payload.find("?iv=") != std::string::npos) {

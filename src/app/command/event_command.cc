@@ -1,13 +1,14 @@
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/command/command.h"
 #include "app/command/secret_options.h"
+#include "app/input_file.h"
 #include "gyre/base/clock.h"
 #include "gyre/nostr/event.h"
 #include "gyre/nostr/json_text.h"
@@ -28,10 +29,10 @@ Examples:
   gyre event verify < events.jsonl)";
 
 struct EventOptions {
-  std::uint16_t kind = 1;
+  std::string kind = "1";
   std::string content;
   std::vector<std::string> tags;
-  std::string created_at;
+  std::optional<std::string> created_at;
   std::string secret_file;
   std::string file;
 };
@@ -58,15 +59,21 @@ absl::Status add_tag(const std::string& text, Event& event) {
 }
 
 absl::StatusOr<Event> event_of(const EventOptions& options) {
-  Event event{.created_at = now_s(), .kind = options.kind, .content = options.content};
+  Event event{.created_at = now_s(), .content = options.content};
+  // Always decimal; with a leading zero others read it as octal.
+  const char* const end = options.kind.data() + options.kind.size();
+  const auto [read, error] = std::from_chars(options.kind.data(), end, event.kind);
+  if (error != std::errc() || read != end) {
+    return absl::InvalidArgumentError("--kind " + options.kind + ": give a number up to 65535");
+  }
   if (!nostr::is_valid_utf8(options.content)) {
     return absl::InvalidArgumentError("--content is not valid UTF-8");
   }
-  if (!options.created_at.empty()) {
-    const std::optional<std::uint64_t> time = nostr::parse_timestamp(options.created_at);
+  if (options.created_at) {
+    const std::optional<std::uint64_t> time = nostr::parse_timestamp(*options.created_at);
     if (!time) {
       return absl::InvalidArgumentError(
-          "--created-at " + options.created_at +
+          "--created-at " + *options.created_at +
           ": give seconds since 1970 or a date such as 2026-01-01 or 2026-01-01T12:00:00Z");
     }
     event.created_at = *time;
@@ -95,22 +102,17 @@ int make_event(const EventOptions& options) {
   return 0;
 }
 
-// Calls handle(line number, line) for every line that is not empty; false if the file cannot be
-// read.
+// Calls handle(line number, line) for every line that is not empty.
 template <typename Handle>
 absl::Status for_each_line(const std::string& path, Handle handle) {
-  std::ifstream file;
-  if (!path.empty()) {
-    file.open(path);
-    if (!file) return absl::NotFoundError("cannot open " + path);
-  }
-  std::istream& in = path.empty() ? std::cin : file;
+  const absl::StatusOr<InputFile> file = open_input(path);
+  if (!file.ok()) return file.status();
   std::uint64_t number = 0;
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; read_line(file->get(), line);) {
     ++number;
     if (line.find_first_not_of(" \t\r") != std::string::npos) handle(number, line);
   }
-  return in.bad() ? absl::DataLossError("cannot read to the end of the input") : absl::OkStatus();
+  return read_failure(file->get());
 }
 
 void complain(std::uint64_t line, std::string_view what) {
@@ -119,7 +121,7 @@ void complain(std::uint64_t line, std::string_view what) {
 }
 
 int sign_events(const EventOptions& options) {
-  if (options.secret_file == "-" && options.file.empty()) {
+  if (options.secret_file == "-" && is_standard_input(options.file)) {
     return report(absl::InvalidArgumentError(
         "key and drafts cannot both come from standard input; name a FILE for one of them"));
   }
@@ -134,6 +136,11 @@ int sign_events(const EventOptions& options) {
         if (error != DecodeError::kNone) {
           ++bad_count;
           complain(number, nostr::describe(error));
+          return;
+        }
+        if (event.pubkey != Bytes32() && event.pubkey != key->public_key()) {
+          ++bad_count;
+          complain(number, "its pubkey is another one than the key's");
           return;
         }
         if (event.created_at == 0) event.created_at = now_s();
@@ -188,7 +195,9 @@ Command add_event_command(CLI::App& program) {
   add_secret_option(*make, options->secret_file);
 
   CLI::App* const sign = parser->add_subcommand(
-      "sign", "sign drafts: JSON objects with kind and content at least, one a line");
+      "sign",
+      "sign drafts: JSON objects with kind and content at least, one a line; without created_at, "
+      "or with 0, they are dated now");
   sign->add_option("FILE", options->file, "standard input without it");
   add_secret_option(*sign, options->secret_file);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -24,10 +25,13 @@ Examples:
   gyre keygen --hex --end c0ffee       a public key that ends so in hex
 The secret key is printed. Whoever sees it can sign in its name: send it to a file of your own.)";
 
+// More than a few only wait for each other.
+constexpr std::uint32_t kThreadsPerCoreMax = 4;
+
 struct KeygenOptions {
-  std::string begin;
-  std::string contain;
-  std::string end;
+  std::optional<std::string> begin;
+  std::optional<std::string> contain;
+  std::optional<std::string> end;
   bool is_hex = false;
   std::uint32_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
@@ -48,13 +52,13 @@ std::string duration_text(double seconds) {
 
 absl::StatusOr<VanityPattern> pattern_of(const KeygenOptions& options) {
   const VanityForm form = options.is_hex ? VanityForm::kHex : VanityForm::kNpub;
-  if (!options.begin.empty()) {
-    return VanityPattern::make(options.begin, form, VanityPosition::kBegin);
+  if (options.begin) {
+    return VanityPattern::make(*options.begin, form, VanityPosition::kBegin);
   }
-  if (!options.contain.empty()) {
-    return VanityPattern::make(options.contain, form, VanityPosition::kContain);
+  if (options.contain) {
+    return VanityPattern::make(*options.contain, form, VanityPosition::kContain);
   }
-  return VanityPattern::make(options.end, form, VanityPosition::kEnd);
+  return VanityPattern::make(*options.end, form, VanityPosition::kEnd);
 }
 
 int print_key(const nostr::SecretKey& key) {
@@ -88,7 +92,7 @@ int search(const KeygenOptions& options) {
 }
 
 int run(const KeygenOptions& options) {
-  if (!options.begin.empty() || !options.contain.empty() || !options.end.empty()) {
+  if (options.begin || options.contain || options.end) {
     return search(options);
   }
   SystemRandom random;
@@ -111,7 +115,7 @@ Command add_keygen_command(CLI::App& program) {
   contain->excludes(end);
   parser->add_flag("--hex", options->is_hex, "the text is of the hex form, not of the npub");
   parser->add_option("--threads", options->threads, "default: one for each core")
-      ->check(CLI::Range(1u, 1024u))
+      ->check(CLI::Range(1u, kThreadsPerCoreMax * options->threads))
       ->capture_default_str();
   return {parser, [options] { return run(*options); }};
 }
