@@ -159,7 +159,7 @@ absl::Status Server::start_shards() {
   opened_->wait();
 
   absl::Status failure;
-  for (const auto& shard : shards_) failure.Update(shard->open_status());
+  for (const auto& shard : shards_) failure.Update(shard->opening().status);
   may_serve_.store(failure.ok(), std::memory_order_release);
   decided_.count_down();
   if (failure.ok()) return failure;
@@ -175,11 +175,11 @@ void Server::log_start() const {
   std::uint64_t index_bytes = 0;
   std::uint64_t resident_bytes = 0;
   for (const auto& shard : shards_) {
-    torn_bytes += shard->store()->recovery().torn_bytes;
-    const storage::StoreStatistics statistics = shard->store()->statistics();
-    log_bytes += statistics.log_bytes;
-    index_bytes += statistics.index_bytes;
-    resident_bytes += shared_->resident_bytes(statistics.index_bytes);
+    const ShardThread::Opening& opening = shard->opening();
+    torn_bytes += opening.torn_bytes;
+    log_bytes += opening.log_bytes;
+    index_bytes += opening.index_bytes;
+    resident_bytes += opening.resident_bytes;
   }
   GYRE_LOG(kInfo, "gyre %s: %zu shards, store %s", settings_.version.c_str(), shards_.size(),
            config_.store.path.c_str());

@@ -33,12 +33,7 @@ absl::Status ShardThread::open() {
     }
   }
 
-  auto store = storage::Store::open(storage::posix_file_system(), shared_.data, id_,
-                                    shared_.store_options, shared_.clock, random_);
-  if (!store.ok()) return store.status();
-  store_ = *std::move(store);
-  store_->set_resident_bytes(shared_.resident_bytes(store_->statistics().index_bytes));
-
+  if (absl::Status status = open_store(); !status.ok()) return status;
   auto io = runtime::make_uring_io(id_, shared_.rings, {});
   if (!io.ok()) return io.status();
   io_ = *std::move(io);
@@ -52,8 +47,22 @@ absl::Status ShardThread::open() {
   return absl::OkStatus();
 }
 
+absl::Status ShardThread::open_store() {
+  auto store = storage::Store::open(storage::posix_file_system(), shared_.data, id_,
+                                    shared_.store_options, shared_.clock, random_);
+  if (!store.ok()) return store.status();
+  store_ = *std::move(store);
+  const storage::StoreStatistics statistics = store_->statistics();
+  opening_.torn_bytes = store_->recovery().torn_bytes;
+  opening_.log_bytes = statistics.log_bytes;
+  opening_.index_bytes = statistics.index_bytes;
+  opening_.resident_bytes = shared_.resident_bytes(statistics.index_bytes);
+  store_->set_resident_bytes(opening_.resident_bytes);
+  return absl::OkStatus();
+}
+
 void ShardThread::run() {
-  open_status_ = open();
+  opening_.status = open();
   shared_.opened.count_down();
   shared_.decided.wait();
   if (shared_.may_serve.load(std::memory_order_acquire)) {

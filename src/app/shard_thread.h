@@ -45,17 +45,25 @@ class ShardThread {
     std::latch& silent;
   };
 
+  // What opening the store told. The store itself belongs to this thread from then on.
+  struct Opening {
+    absl::Status status;
+    std::uint64_t torn_bytes = 0;
+    std::uint64_t log_bytes = 0;
+    std::uint64_t index_bytes = 0;
+    std::uint64_t resident_bytes = 0;  // LogOptions::resident_bytes.
+  };
+
   ShardThread(Shared& shared, ShardId id, int listener);
   ~ShardThread();
 
   void start();
   void join() { thread_.join(); }
 
-  // After `opened`: what went wrong, if anything.
-  [[nodiscard]] const absl::Status& open_status() const { return open_status_; }
+  // After `opened`.
+  [[nodiscard]] const Opening& opening() const { return opening_; }
   // After join: what closing the store said.
   [[nodiscard]] const absl::Status& close_status() const { return close_status_; }
-  [[nodiscard]] const storage::Store* store() const { return store_.get(); }
 
   // Server's thread, while the shard serves.
   void send(const relay::ControlMessage& message);
@@ -65,6 +73,7 @@ class ShardThread {
  private:
   void run();
   [[nodiscard]] absl::Status open();
+  [[nodiscard]] absl::Status open_store();
 
   Shared& shared_;
   const ShardId id_;
@@ -75,7 +84,7 @@ class ShardThread {
   std::unique_ptr<runtime::MeshPort> port_;
   std::unique_ptr<runtime::TimerWheel> timers_;
   std::unique_ptr<relay::RelayShard> relay_;
-  absl::Status open_status_;
+  Opening opening_;
   absl::Status close_status_;
   std::thread thread_;
 };
