@@ -76,11 +76,13 @@ class Filler {
       const std::size_t end = std::min(begin + kPutsPerTurn, batch_.size());
       changes_.clear();
       const std::uint64_t begin_ns = load::monotonic_ns();
+      const std::uint64_t busy_before_ns = busy_ns_;
       const double begin_us = cpu_us(CLOCK_THREAD_CPUTIME_ID);
       for (std::size_t i = begin; i < end; ++i) put(nostr::PackedEventView(batch_[i].data()));
       store_->work(storage::Store::CommitPace::kMayWait);
       put_us_ += cpu_us(CLOCK_THREAD_CPUTIME_ID) - begin_us;
-      const double turn_ms = static_cast<double>(load::monotonic_ns() - begin_ns) / 1e6;
+      const std::uint64_t waited_ns = busy_ns_ - busy_before_ns;
+      const double turn_ms = static_cast<double>(load::monotonic_ns() - begin_ns - waited_ns) / 1e6;
       cost_.worst_turn_ms = std::max(cost_.worst_turn_ms, turn_ms);
       for (std::size_t i = begin; i < end; ++i) {
         if (changes_[i - begin] == kNotStored) continue;

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "../load/monotonic.h"
+#include "../load/signer.h"
 #include "fill.h"
 #include "memory.h"
 #include "probes.h"
@@ -79,6 +80,7 @@ Figures fill_and_probe(const Plan& plan) {
       {"insert_put_us", cost.put_cpu_us},
       {"insert_background_us", cost.background_cpu_us},
       {"insert_v", insert_us / plan.verification_us},
+      {"insert_v_of_mean", insert_us / load::measure_verification().mean_us},
       {"worst_turn_ms", cost.worst_turn_ms},
       {"busy_share", cost.busy_share},
   };

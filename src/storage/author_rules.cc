@@ -94,13 +94,12 @@ void append_tombstones(const TermHasher& hasher, PackedEventView request, TermLi
 }
 
 Verdict AuthorRules::check(PackedEventView event, RecordFetch* tie) const {
-  const Identity identity{event.id(), event.pubkey()};
-  const Term id_term = sources_.hasher.id(identity.id);
-  // What is asked next, while the cache misses of the first question are under way.
-  sources_.postings.prefetch_find(id_term);
-  sources_.postings.prefetch_find(sources_.hasher.vanished(identity.pubkey));
-  sources_.postings.prefetch_find(sources_.hasher.deleted_id(identity.id, identity.pubkey));
-  if (find_alive(id_term, identity.id)) return Verdict::kDuplicate;
+  const Identity identity = identity_of(event);
+  // All at once, so that their cache misses overlap: most are nowhere, in any run.
+  for (const Term term : {identity.id_term, identity.vanished_term, identity.deleted_id_term}) {
+    sources_.postings.prefetch_find(term);
+  }
+  if (find_alive(identity.id_term, identity.id)) return Verdict::kDuplicate;
   if (is_vanished(event, identity)) return Verdict::kVanished;
   if (is_deleted(event, identity)) return Verdict::kDeleted;
   const std::optional<bool> is_old = is_stale(event, identity, tie);
@@ -109,7 +108,14 @@ Verdict AuthorRules::check(PackedEventView event, RecordFetch* tie) const {
 }
 
 Verdict AuthorRules::check_ephemeral(PackedEventView event) const {
-  return is_vanished(event, {event.id(), event.pubkey()}) ? Verdict::kVanished : Verdict::kAccept;
+  return is_vanished(event, identity_of(event)) ? Verdict::kVanished : Verdict::kAccept;
+}
+
+AuthorRules::Identity AuthorRules::identity_of(PackedEventView event) const {
+  const TermHasher& hasher = sources_.hasher;
+  const Bytes32 id = event.id();
+  const Bytes32 pubkey = event.pubkey();
+  return {id, pubkey, hasher.id(id), hasher.vanished(pubkey), hasher.deleted_id(id, pubkey)};
 }
 
 std::optional<Sequence> AuthorRules::find_alive(Term term, const Bytes32& id) const {
@@ -162,7 +168,7 @@ bool AuthorRules::is_posted(Term term, std::uint64_t since) const {
 
 bool AuthorRules::is_vanished(PackedEventView event, const Identity& identity) const {
   const std::uint64_t created_at = event.created_at();
-  if (is_posted(sources_.hasher.vanished(identity.pubkey), created_at)) return true;
+  if (is_posted(identity.vanished_term, created_at)) return true;
   if (!is_gift_wrap(event)) return false;
   bool vanished = false;
   for_each_value(event, 'p', [&](std::string_view value) {
@@ -177,7 +183,7 @@ bool AuthorRules::is_deleted(PackedEventView event, const Identity& identity) co
   // A request that was named by a deletion stands all the same (nips.md 09-09).
   if (is_request(event.kind())) return false;
   const TermHasher& hasher = sources_.hasher;
-  if (is_posted(hasher.deleted_id(identity.id, identity.pubkey), 0)) return true;
+  if (is_posted(identity.deleted_id_term, 0)) return true;
   if (const auto address = address_of(event, identity.pubkey)) {
     const Term term = hasher.deleted_address(address->kind, address->pubkey, address->d);
     return is_posted(term, event.created_at());

@@ -61,7 +61,12 @@ class AuthorRules {
   struct Identity {
     Bytes32 id;
     Bytes32 pubkey;
+    // What every event is looked up by.
+    Term id_term;
+    Term vanished_term;
+    Term deleted_id_term;
   };
+  [[nodiscard]] Identity identity_of(nostr::PackedEventView event) const;
   [[nodiscard]] std::optional<Sequence> find_alive(Term term, const Bytes32& id) const;
   // The event stands under the term, too.
   [[nodiscard]] bool is_posted_for(Term term, const DirectoryRow& row, Sequence sequence) const;

@@ -36,6 +36,15 @@ class PostingList {
     return chunk(position.chunk)[position.index];
   }
 
+  // Calls `visit(entry)` for all, newest first.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (std::size_t number = chunk_count(); number-- > 0;) {
+      const Chunk& entries = chunk(number);
+      for (std::size_t index = entries.size(); index-- > 0;) visit(entries[index]);
+    }
+  }
+
   // Entries with since <= created_at <= until.
   [[nodiscard]] std::size_t count(std::uint64_t since, std::uint64_t until) const;
 

@@ -66,6 +66,10 @@ class PostingTable {
     return static_cast<std::size_t>(term >> (64 - kPartitionBits));
   }
 
+  void prefetch_list(const PostingEntry& head) const {
+    if (head.list != kNoList) __builtin_prefetch(&lists_[head.list]);
+  }
+
   static constexpr std::size_t kListsFreedAtOnce = 4;
 
   std::array<Partition, 1 << kPartitionBits> partitions_;
@@ -80,8 +84,10 @@ class PostingTable {
   std::size_t freed_partitions_ = 0;
 };
 
+// In the order of terms everything lies elsewhere: some steps ahead, so that no step waits for it.
 template <typename Visit>
 void PostingTable::for_each_sorted(const Visit& visit) const {
+  constexpr std::size_t kAhead = 8;
   using Found = std::pair<Term, const PostingEntry*>;
   std::vector<Found> terms;
   for (const Partition& partition : partitions_) {
@@ -90,14 +96,16 @@ void PostingTable::for_each_sorted(const Visit& visit) const {
     for (const auto& [term, entry] : partition) terms.emplace_back(term, &entry);
     std::sort(terms.begin(), terms.end(),
               [](const Found& left, const Found& right) { return left.first < right.first; });
-    for (const auto& [term, head] : terms) {
-      if (head->list == kNoList) {
-        visit(term, *head);
-        continue;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      if (i + kAhead < terms.size()) prefetch_list(*terms[i + kAhead].second);
+      const Term term = terms[i].first;
+      const PostingEntry& head = *terms[i].second;
+      if (head.list == kNoList) {
+        visit(term, head);
+      } else {
+        lists_[head.list].for_each(
+            [&visit, term](const PostingEntry& entry) { visit(term, entry); });
       }
-      Position position;
-      const PostingEntry* entry = seek(term, start_of({term}), position);
-      for (; entry != nullptr; entry = advance(position)) visit(term, *entry);
     }
   }
 }

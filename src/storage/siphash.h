@@ -18,10 +18,14 @@ class SipHash24 {
   [[nodiscard]] std::uint64_t finish();
 
  private:
-  void absorb_word(std::uint64_t word);
-  void round();
+  // By value in the loops, so that it stays in registers.
+  struct State {
+    std::uint64_t v0, v1, v2, v3;
+    void absorb_word(std::uint64_t word);
+    void round();
+  };
 
-  std::uint64_t v0_, v1_, v2_, v3_;
+  State state_;
   std::uint64_t rest_ = 0;  // The last bytes_ % 8 bytes, lowest first; zeros above.
   std::uint64_t bytes_ = 0;
 };

@@ -83,9 +83,9 @@ class PostingIndex {
     // Then the table should be frozen. At 50 bytes each 50 MB, twice while a checkpoint is written,
     // and what a crash leaves to be replayed: half a second's work for a table.
     std::size_t table_postings_max = 1'000'000;
-    // Merged at once. At some 50 ns each a fifth of a second: so long a checkpoint may have to wait
-    // for the worker, while a flood fills a twentieth of a table.
-    std::uint64_t merge_slice_postings = 4'000'000;
+    // Merged at once. At some 50 ns each a tenth of a second: so long a checkpoint may have to wait
+    // for the worker, while a flood fills a fortieth of a table.
+    std::uint64_t merge_slice_postings = 2'000'000;
   };
 
   // Opens the runs that the manifest names. The directory lends id_prefix for run entries.
