@@ -13,7 +13,7 @@ constexpr std::uint64_t kRetryMinNs = 5'000'000'000;
 constexpr std::uint64_t kRetryMaxNs = 600'000'000'000;
 
 // Dead postings take part in a merge of at least so many times as many others.
-constexpr std::uint64_t kDeadShare = 4;
+constexpr std::uint64_t kDeadShare = 8;
 
 void replace_names(const std::vector<std::string>& old_names, const std::string& new_name,
                    std::vector<std::string>& names) {

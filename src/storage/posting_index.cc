@@ -208,8 +208,8 @@ std::vector<std::string> PostingIndex::choose_merge() const {
   std::vector<std::uint64_t> posting_counts;
   for (const auto& run : impl_->runs) posting_counts.push_back(run->posting_count());
   std::vector<std::string> names;
-  for (const std::size_t chosen :
-       choose_runs_to_merge(posting_counts, impl_->options.table_postings_max)) {
+  for (const std::size_t chosen : choose_runs_to_merge(
+           posting_counts, impl_->options.table_postings_max, impl_->options.merged_tables)) {
     names.push_back(impl_->runs[chosen]->name());
   }
   return names;

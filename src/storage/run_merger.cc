@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "gyre/base/ids.h"
@@ -31,6 +30,11 @@ int size_class(std::uint64_t posting_count, std::uint64_t table_postings) {
   return size_class;
 }
 
+// Of one term.
+bool is_same(const RunPosting& left, const RunPosting& right) {
+  return left.created_at == right.created_at && left.sequence == right.sequence;
+}
+
 absl::Status check_space(const FileSystem& files, std::string_view folder, std::uint64_t bytes) {
   const auto free_bytes = files.free_bytes(folder);
   if (!free_bytes.ok()) return free_bytes.status();
@@ -43,7 +47,8 @@ absl::Status check_space(const FileSystem& files, std::string_view folder, std::
 }  // namespace
 
 std::vector<std::size_t> choose_runs_to_merge(std::span<const std::uint64_t> posting_counts,
-                                              std::uint64_t table_postings) {
+                                              std::uint64_t table_postings,
+                                              std::size_t merged_tables) {
   std::array<std::vector<std::size_t>, kSizeClasses> classes;
   std::array<std::uint64_t, kSizeClasses> totals{};
   for (std::size_t i = 0; i < posting_counts.size(); ++i) {
@@ -54,8 +59,9 @@ std::vector<std::size_t> choose_runs_to_merge(std::span<const std::uint64_t> pos
     classes[size].push_back(i);
     totals[size] += posting_counts[i];
   }
-  for (std::vector<std::size_t>& runs : classes) {
-    if (runs.size() >= kRunsMergedMin) return std::move(runs);
+  if (classes[0].size() >= merged_tables) return std::move(classes[0]);
+  for (std::size_t i = 1; i < classes.size(); ++i) {
+    if (classes[i].size() >= kRunsMergedMin) return std::move(classes[i]);
   }
   return {};
 }
@@ -79,14 +85,15 @@ absl::Status RunMerger::add_inputs(const std::vector<std::string>& names, Output
     if (!reader.ok()) return reader.status();
     output.term_count_max += (*reader)->term_count();
     input_bytes_ += (*reader)->bytes();
-    terms_.push_back((*reader)->is_at_end() ? 0 : (*reader)->posting().term);
-    is_at_end_.push_back((*reader)->is_at_end() ? 1 : 0);
-    inputs_.push_back({*std::move(reader), &output, inputs_.size()});
+    if ((*reader)->is_at_end()) continue;
+    terms_.push_back((*reader)->posting().term);
+    inputs_.push_back({*std::move(reader), &output});
   }
   return absl::OkStatus();
 }
 
 absl::Status RunMerger::begin(Output& output) {
+  if (output.writer != nullptr) return absl::OkStatus();
   auto writer = PostingRunWriter::create(files_, folder_, output.name, output.term_count_max);
   if (!writer.ok()) return writer.status();
   output.writer = *std::move(writer);
@@ -95,9 +102,16 @@ absl::Status RunMerger::begin(Output& output) {
 
 absl::Status RunMerger::step(std::uint64_t postings) {
   while (postings > 0) {
-    if (!find_group()) return finish();
-    absl::Status status =
-        group_.size() == 1 ? copy_term(*group_.front(), postings) : merge_term(postings);
+    if (inputs_.empty()) return finish();
+    const auto [lowest, first, second] = find_lowest();
+    absl::Status status;
+    if (lowest < second) {
+      status = copy_below(second, first, postings);
+    } else {
+      status = merge_term(lowest, postings);
+    }
+    if (!status.ok()) return status;
+    if (has_ended_) status = remove_ended();
     if (!status.ok()) return status;
   }
   for (const Output* output : {&live_, &dead_}) {
@@ -107,90 +121,100 @@ absl::Status RunMerger::step(std::uint64_t postings) {
   return absl::OkStatus();
 }
 
-bool RunMerger::find_group() {
-  group_.clear();
-  bool is_any = false;
-  Term lowest = std::numeric_limits<Term>::max();
+// Without branches: which input has the lowest term is as good as random.
+RunMerger::Lowest RunMerger::find_lowest() const {
+  Lowest found;
   for (std::size_t i = 0; i < terms_.size(); ++i) {
-    if (is_at_end_[i] != 0) continue;
-    is_any = true;
-    lowest = std::min(lowest, terms_[i]);
+    const Term term = terms_[i];
+    const bool is_lower = term < found.term;
+    found.second = std::min(found.second, is_lower ? found.term : term);
+    found.input = is_lower ? i : found.input;
+    found.term = is_lower ? term : found.term;
   }
-  if (!is_any) return false;
-  for (std::size_t i = 0; i < terms_.size(); ++i) {
-    if (terms_[i] == lowest && is_at_end_[i] == 0) group_.push_back(&inputs_[i]);
-  }
-  return true;
+  return found;
 }
 
-absl::Status RunMerger::copy_term(Input& input, std::uint64_t& budget) {
-  Output& output = *input.output;
-  if (output.writer == nullptr) {
-    if (absl::Status status = begin(output); !status.ok()) return status;
-  }
-  RunReader& reader = *input.reader;
-  const Term term = reader.posting().term;
+absl::Status RunMerger::copy_below(Term end, std::size_t number, std::uint64_t& budget) {
+  Output& output = *inputs_[number].output;
+  if (absl::Status status = begin(output); !status.ok()) return status;
+  RunReader& reader = *inputs_[number].reader;
   do {
-    output.writer->add(term, reader.posting().created_at, reader.posting().sequence);
+    const RunPosting& posting = reader.posting();
+    output.writer->add(posting.term, posting.created_at, posting.sequence);
     ++written_postings_;
     reader.advance();
     --budget;
-  } while (budget > 0 && !reader.is_at_end() && reader.posting().term == term);
-  note_place(input);
+  } while (budget > 0 && !reader.is_at_end() && reader.posting().term < end);
+  note_place(inputs_[number]);
   return absl::OkStatus();
 }
 
-// The postings of one term from several inputs, until one of them leaves the term.
-absl::Status RunMerger::merge_term(std::uint64_t& budget) {
-  const Term term = group_.front()->reader->posting().term;
-  const std::size_t group_size = group_.size();
-  while (budget > 0 && group_.size() == group_size) {
-    const auto [first, second] = find_leaders();
-    RunReader& reader = *first->reader;
-    RunReader& other = *second->reader;
+// The postings of the term from all inputs that stand there.
+absl::Status RunMerger::merge_term(Term term, std::uint64_t& budget) {
+  group_.clear();
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i] == term) group_.push_back(&inputs_[i]);
+  }
+  while (budget > 0 && !group_.empty()) {
     --budget;
-    if (reader.posting().created_at == other.posting().created_at &&
-        reader.posting().sequence == other.posting().sequence) {
+    const auto [first, second] = find_leaders();
+    if (second != nullptr && is_same(first->reader->posting(), second->reader->posting())) {
       // A posting and its dead partner.
-      reader.advance();
-      other.advance();
-      leave_if_past(*first, term);
-      leave_if_past(*second, term);
+      for (Input* const input : {first, second}) {
+        input->reader->advance();
+        leave_if_past(*input, term);
+      }
       continue;
     }
-    Output& output = *first->output;
-    if (output.writer == nullptr) {
-      if (absl::Status status = begin(output); !status.ok()) return status;
-    }
-    // Runs follow one another in time, so one run gives many in a row.
-    while (true) {
-      output.writer->add(term, reader.posting().created_at, reader.posting().sequence);
-      ++written_postings_;
-      reader.advance();
-      if (budget == 0 || reader.is_at_end() || reader.posting().term != term) break;
-      if (!is_before(reader.posting(), other.posting())) break;
-      --budget;
-    }
+    if (absl::Status status = begin(*first->output); !status.ok()) return status;
+    copy_before(second, *first, term, budget);
     leave_if_past(*first, term);
   }
+  // With the budget at its end some stand within the term.
   return absl::OkStatus();
+}
+
+// Runs follow one another in time, so of a frequent term one run gives many in a row.
+void RunMerger::copy_before(const Input* other, Input& input, Term term, std::uint64_t& budget) {
+  RunReader& reader = *input.reader;
+  while (true) {
+    const RunPosting& posting = reader.posting();
+    input.output->writer->add(term, posting.created_at, posting.sequence);
+    ++written_postings_;
+    reader.advance();
+    if (budget == 0 || reader.is_at_end() || reader.posting().term != term) return;
+    if (other != nullptr && !is_before(reader.posting(), other->reader->posting())) return;
+    --budget;
+  }
 }
 
 void RunMerger::leave_if_past(Input& input, Term term) {
   note_place(input);
-  if (input.reader->is_at_end() || input.reader->posting().term != term) std::erase(group_, &input);
+  const RunReader& reader = *input.reader;
+  if (reader.is_at_end() || reader.posting().term != term) std::erase(group_, &input);
 }
 
 void RunMerger::note_place(const Input& input) {
-  const bool is_at_end = input.reader->is_at_end();
-  is_at_end_[input.number] = is_at_end ? 1 : 0;
-  if (!is_at_end) terms_[input.number] = input.reader->posting().term;
+  if (input.reader->is_at_end()) {
+    has_ended_ = true;
+  } else {
+    terms_[static_cast<std::size_t>(&input - inputs_.data())] = input.reader->posting().term;
+  }
+}
+
+absl::Status RunMerger::remove_ended() {
+  has_ended_ = false;
+  for (std::size_t i = inputs_.size(); i-- > 0;) {
+    const RunReader& reader = *inputs_[i].reader;
+    if (!reader.status().ok()) return reader.status();
+    if (!reader.is_at_end()) continue;
+    inputs_.erase(inputs_.begin() + static_cast<std::ptrdiff_t>(i));
+    terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RunMerger::finish() {
-  for (const Input& input : inputs_) {
-    if (!input.reader->status().ok()) return input.reader->status();
-  }
   for (const Output* output : {&live_, &dead_}) {
     if (output->writer == nullptr) continue;
     if (absl::Status status = output->writer->finish(); !status.ok()) return status;

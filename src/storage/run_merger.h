@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,11 +21,13 @@ namespace gyre::storage {
 
 // Which of the runs, given by their posting counts, should become one; empty if none should.
 //
-// Runs of about the same size are merged four at a time or more, so that a posting is rewritten
-// once each time its run grows fourfold, and a store of n tables has about 3 * log4(n) runs.
-// `table_postings` is what a full table holds.
+// Tables become one run `merged_tables` (eight) at a time; larger runs of about the same size are
+// merged four at a time or more. So a posting is rewritten once each time its run grows fourfold,
+// and a store of n tables has at most 7 + 3 * log4(n / 8) runs. `table_postings` is what a full
+// table holds.
 [[nodiscard]] std::vector<std::size_t> choose_runs_to_merge(
-    std::span<const std::uint64_t> posting_counts, std::uint64_t table_postings);
+    std::span<const std::uint64_t> posting_counts, std::uint64_t table_postings,
+    std::size_t merged_tables);
 
 // Writes the postings of several runs as one, and those of several runs of dead postings as another
 // one; a posting that is in both goes into neither. For the worker: touches the files, and rows of
@@ -65,7 +68,12 @@ class RunMerger {
   struct Input {
     std::unique_ptr<RunReader> reader;
     Output* output;
-    std::size_t number;  // In inputs_.
+  };
+  // The lowest term that an input stands at, one such input, and the lowest term of the others.
+  struct Lowest {
+    Term term = std::numeric_limits<Term>::max();
+    std::size_t input = 0;
+    Term second = std::numeric_limits<Term>::max();
   };
   // Of the inputs that stand at one term, those whose postings come first and second; null where
   // there is none.
@@ -83,25 +91,26 @@ class RunMerger {
 
   [[nodiscard]] absl::Status add_inputs(const std::vector<std::string>& names, Output& output);
   [[nodiscard]] absl::Status begin(Output& output);
-  // Fills `group_` with the inputs that stand at the lowest term; false if all are at their end.
-  [[nodiscard]] bool find_group();
-  [[nodiscard]] absl::Status merge_term(std::uint64_t& budget);
-  [[nodiscard]] absl::Status copy_term(Input& input, std::uint64_t& budget);
+  [[nodiscard]] Lowest find_lowest() const;
+  [[nodiscard]] absl::Status copy_below(Term end, std::size_t number, std::uint64_t& budget);
+  [[nodiscard]] absl::Status merge_term(Term term, std::uint64_t& budget);
+  void copy_before(const Input* other, Input& input, Term term, std::uint64_t& budget);
   [[nodiscard]] Leaders find_leaders() const;
   void leave_if_past(Input& input, Term term);
   void note_place(const Input& input);
+  [[nodiscard]] absl::Status remove_ended();
   [[nodiscard]] bool is_before(const RunPosting& left, const RunPosting& right) const;
   [[nodiscard]] absl::Status finish();
 
   FileSystem& files_;
   const std::string folder_;
   const Directory& directory_;
-  std::vector<Input> inputs_;
-  // The terms that the inputs stand at, side by side, and whether they stand anywhere: finding the
-  // lowest is most of the work where terms are rare, and they mostly are.
+  std::vector<Input> inputs_;  // Those that are not at their end.
+  // The terms that they stand at, side by side: finding the lowest is much of the work where terms
+  // are rare, and most are.
   std::vector<Term> terms_;
-  std::vector<std::uint8_t> is_at_end_;
-  std::vector<Input*> group_;
+  bool has_ended_ = false;     // One of them is at its end.
+  std::vector<Input*> group_;  // Those that stand at the term being merged.
   std::uint64_t input_bytes_ = 0;
   Output live_;
   Output dead_;

@@ -86,6 +86,9 @@ class PostingIndex {
     // Merged at once. At some 50 ns each a tenth of a second: so long a checkpoint may have to wait
     // for the worker, while a flood fills a fortieth of a table.
     std::uint64_t merge_slice_postings = 2'000'000;
+    // Runs of a table's size become one when there are so many: their fences are small and warm,
+    // and merging eight at once writes half of what merging fours and fours of those would.
+    std::size_t merged_tables = 8;
   };
 
   // Opens the runs that the manifest names. The directory lends id_prefix for run entries.

@@ -232,15 +232,15 @@ TEST_F(PostingIndexTest, DoesNotOpenWithoutItsRuns) {
 }
 
 TEST_F(PostingIndexTest, MergesRunsWithoutAnyoneNoticing) {
-  for (int run = 0; run < 4; ++run) {
+  for (int run = 0; run < 8; ++run) {
     EXPECT_TRUE(index_->choose_merge().empty());
-    add_events(400);
+    add_events(200);
     checkpoint();
   }
   add_events(100);
   const std::uint64_t version = index_->version();
   const std::uint64_t postings = index_->run_posting_count();
-  EXPECT_EQ(merge("merged").size(), 4u);
+  EXPECT_EQ(merge("merged").size(), 8u);
   EXPECT_EQ(index_->run_names(), std::vector<std::string>{"merged"});
   EXPECT_EQ(index_->run_posting_count(), postings);
   EXPECT_NE(index_->version(), version);
@@ -251,19 +251,19 @@ TEST_F(PostingIndexTest, MergesRunsWithoutAnyoneNoticing) {
   ASSERT_TRUE(directory_->write(*delta_).ok());
   index_->install_run("run-last");
   directory_->drop_frozen();
-  for (const char* gone : {"store/run-0", "store/run-3"}) ASSERT_TRUE(files_.remove(gone).ok());
+  for (const char* gone : {"store/run-0", "store/run-7"}) ASSERT_TRUE(files_.remove(gone).ok());
   compare_everything();
   open(directory_->next_sequence());
   compare_everything();
 }
 
 TEST_F(PostingIndexTest, KeepsItsRunsIfAMergeFails) {
-  for (int run = 0; run < 4; ++run) {
-    add_events(300);
+  for (int run = 0; run < 8; ++run) {
+    add_events(150);
     checkpoint();
   }
   const std::vector<std::string> inputs = index_->choose_merge();
-  ASSERT_EQ(inputs.size(), 4u);
+  ASSERT_EQ(inputs.size(), 8u);
   files_.fail(test::SimFileSystem::Operation::kWrite, 0, test::SimFileSystem::Fault::kNoSpace);
   EXPECT_FALSE(merge_runs(files_, kFolder, inputs, "merged", *directory_, *index_).ok());
   EXPECT_EQ(index_->run_names(), run_names_);

@@ -40,6 +40,7 @@ class History {
     harness_.options.log.reserve_bytes = 4 * 1024;
     harness_.options.postings.table_postings_max = below(3) == 0 ? 1'000'000 : 32 + below(100);
     harness_.options.postings.merge_slice_postings = 1 + below(300);
+    harness_.options.postings.merged_tables = 2 + below(3);
     for (std::size_t i = 0; i < kPoolSize; ++i) pool_.push_back(make_event());
     for (int i = 0; i < 6; ++i) foreign_requests_.push_back(make_foreign_request());
     const absl::Status status = harness_.open();
