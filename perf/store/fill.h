@@ -12,7 +12,7 @@ struct FillCost {
   double put_cpu_us = 0;         // For each event: what the shard's thread spends.
   double background_cpu_us = 0;  // For each event: log writer, checkpoints and merges.
   std::uint64_t json_bytes = 0;
-  double worst_turn_ms = 0;  // The longest 64 puts with the work of a turn, waiting apart.
+  double worst_turn_ms = 0;  // CPU time of the longest turn: 64 puts and what work() does.
   double busy_share = 0;     // Of wall time: waiting for room.
 };
 
