@@ -57,6 +57,7 @@ struct Config {
     std::uint64_t resident_bytes = 0;  // Of all shards; 0: by the memory there is.
     std::uint32_t expiry_sweep_s = 10;
     std::uint32_t table_postings_max = 1'000'000;
+    std::uint32_t compact_dead_percent = 40;  // 100: never.
   };
 
   struct Limits {

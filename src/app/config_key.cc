@@ -142,6 +142,10 @@ std::vector<ConfigKey> store_keys() {
        integer_field<&C::store, &C::Store::table_postings_max>(1'000, 100'000'000),
        "Index entries that a shard gathers in memory before it writes them to a file. About ten "
        "for each event; recovery after a crash reads the log of as many."},
+      {"store", "compact_dead_percent", Reload::kRestart,
+       integer_field<&C::store, &C::Store::compact_dead_percent>(5, 100, "; 100 means never"),
+       "A full file of the log is written anew without its dead events (replaced, deleted, "
+       "expired) when they are more than this part of it. Lower saves space and writes more."},
   };
 }
 

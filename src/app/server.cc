@@ -65,18 +65,19 @@ class Server {
   sigset_t signals_{};
 };
 
-// Every connection takes a descriptor; so do files, rings and a reserve.
+// Every connection takes a descriptor; so do rings, a reserve, and each file of the store, whose
+// number grows with it: so as many as are allowed.
 void raise_descriptor_limit(std::uint32_t connections_max) {
   const rlim_t wanted = rlim_t{connections_max} + 1024;
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   rlimit raised = limit;
-  raised.rlim_cur = wanted;
-  raised.rlim_max = std::max(limit.rlim_max, wanted);
+  raised.rlim_cur = raised.rlim_max = std::max(limit.rlim_max, wanted);
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
   raised = limit;
   raised.rlim_cur = limit.rlim_max;  // Without the privilege to raise the hard limit.
   (void)setrlimit(RLIMIT_NOFILE, &raised);
+  if (raised.rlim_cur >= wanted) return;
   GYRE_LOG(kWarning,
            "limits.connections = %u needs %" PRIu64 " open files, but only %" PRIu64
            " are allowed; raise LimitNOFILE (systemd), `ulimit -n` or fs.nr_open",

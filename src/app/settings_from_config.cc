@@ -93,6 +93,7 @@ storage::StoreOptions store_options(const Config& config) {
   storage::StoreOptions options;
   options.log.segment_bytes = config.store.segment_bytes;
   options.postings.table_postings_max = config.store.table_postings_max;
+  options.compaction.dead_share = config.store.compact_dead_percent / 100.0;
   switch (config.store.durability) {
     case Durability::kFsync: options.log.durability = storage::Durability::kFsync; break;
     case Durability::kInterval: options.log.durability = storage::Durability::kInterval; break;

@@ -225,10 +225,13 @@ void RelayShard::report() {
   const storage::StoreStatistics statistics = environment_.store.statistics();
   GYRE_LOG(kInfo,
            "shard %u: longest turn %.1f ms since the last look; %" PRIu64
-           " records read from the disk, %" PRIu64 " reads failed, %" PRIu64 " records damaged",
+           " records read from the disk, %" PRIu64 " reads failed, %" PRIu64
+           " records damaged; %" PRIu64 " files of the log compacted since the start, %" PRIu64
+           " MiB given back",
            static_cast<unsigned>(environment_.port.self()),
            static_cast<double>(std::exchange(longest_turn_ns_, 0)) / 1e6, statistics.cold_reads,
-           statistics.failed_reads, statistics.damaged_records);
+           statistics.failed_reads, statistics.damaged_records, statistics.compactions,
+           statistics.compacted_bytes / kMiB);
 }
 
 const net::ConnectionCounters& RelayShard::connection_counters() const {

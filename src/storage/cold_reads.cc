@@ -173,7 +173,8 @@ void ColdReads::take_bytes(std::uint32_t number) {
     }
   }
   const auto payload =
-      fits ? check_record(slot.place.seed, {slot.bytes(), slot.got}) : std::nullopt;
+      fits ? check_record(slot.place.seed, {slot.bytes(), slot.got}, slot.place.named_offset)
+           : std::nullopt;
   if (payload) {
     slot.payload = *payload;
   } else {

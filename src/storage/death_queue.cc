@@ -12,21 +12,40 @@ constexpr int kTries = 8;
 }  // namespace
 
 void DeathQueue::work(std::size_t budget, const ReadEvent& read) {
-  for (; budget > 0 && !sequences_.empty(); --budget) {
-    const Sequence sequence = sequences_.front();
-    const DirectoryRow row = directory_.row(sequence);
+  for (; budget > 0 && !items_.empty(); --budget) {
+    const Item item = items_.front();
+    if (item.superseded) {
+      post_superseded(item.sequence, *item.superseded);
+      items_.pop_front();
+      continue;
+    }
+    const DirectoryRow row = directory_.row(item.sequence);
     nostr::PackedEventView event;
     if (!read(row.position, event)) return;
     if (event.is_null() && ++failures_ < kTries) return;
     failures_ = 0;
     if (event.is_null()) {
-      const Posting unburied{hasher_.unburied(), row.created_at, row.id_prefix, sequence};
+      const Posting unburied{hasher_.unburied(), row.created_at, row.id_prefix, item.sequence};
       dead_postings_.add(unburied);
     } else {
-      post(sequence, row, event);
+      post(item.sequence, row, event);
     }
-    sequences_.pop_front();
+    items_.pop_front();
   }
+}
+
+void DeathQueue::post_superseded(Sequence sequence, Term address) {
+  const DirectoryRow row = directory_.row(sequence);
+  if (has_dead_posting(address, row, sequence)) return;
+  directory_.mark_superseded(sequence);
+  dead_postings_.add({address, row.created_at, row.id_prefix, sequence});
+}
+
+// The row's flag does not say: after a crash the directory's file may be ahead of the postings.
+bool DeathQueue::has_dead_posting(Term term, const DirectoryRow& row, Sequence sequence) const {
+  PostingCursor cursor = dead_postings_.find({term, row.created_at, row.created_at});
+  while (!cursor.is_at_end() && cursor.sequence() != sequence) cursor.advance();
+  return !cursor.is_at_end();
 }
 
 // The query terms and the expiry, each as it was posted. The address only if a newer version holds

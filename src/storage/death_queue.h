@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "gyre/storage/directory.h"
@@ -19,28 +20,37 @@ namespace gyre::storage {
 
 class DeathQueue {
  public:
-  DeathQueue(const Directory& directory, PostingIndex& dead_postings, const TermHasher& hasher)
+  DeathQueue(Directory& directory, PostingIndex& dead_postings, const TermHasher& hasher)
       : directory_(directory), dead_postings_(dead_postings), hasher_(hasher) {}
 
   // Gives the event at a position, null if it cannot be read; false while it is on its way.
   using ReadEvent = std::function<bool(LogPosition, nostr::PackedEventView&)>;
 
   // Requires: the row is marked dead, and was not before.
-  void add(Sequence sequence) { sequences_.push_back(sequence); }
+  void add(Sequence sequence) { items_.push_back({sequence, std::nullopt}); }
+  // A version of `address` that is dead already, of another cause, has been followed by a newer one
+  // after all. Marks its row, too: in the order of the queue, or its address would be posted twice.
+  void add_superseded(Sequence sequence, Term address) { items_.push_back({sequence, address}); }
   // Ends early where an event is still on its way, or cannot be read; it is tried again a few
   // times. Of one that never can its postings are left without partners, and a dead posting under
   // TermHasher::unburied() says so: counts by the index are exact no longer.
   void work(std::size_t budget, const ReadEvent& read);
-  [[nodiscard]] bool is_empty() const { return sequences_.empty(); }
-  [[nodiscard]] std::size_t size() const { return sequences_.size(); }
+  [[nodiscard]] bool is_empty() const { return items_.empty(); }
+  [[nodiscard]] std::size_t size() const { return items_.size(); }
 
  private:
+  struct Item {
+    Sequence sequence;
+    std::optional<Term> superseded;  // The address, if that is all that has happened.
+  };
   void post(Sequence sequence, const DirectoryRow& row, nostr::PackedEventView event);
+  void post_superseded(Sequence sequence, Term address);
+  [[nodiscard]] bool has_dead_posting(Term term, const DirectoryRow& row, Sequence sequence) const;
 
-  const Directory& directory_;
+  Directory& directory_;
   PostingIndex& dead_postings_;
   const TermHasher& hasher_;
-  std::deque<Sequence> sequences_;
+  std::deque<Item> items_;
   int failures_ = 0;  // Of reading the first.
   // Scratch.
   TermList terms_;

@@ -209,6 +209,19 @@ void Directory::mark_dead(Sequence sequence, DeathCause cause) {
   }
 }
 
+void Directory::mark_superseded(Sequence sequence) {
+  Impl& impl = *impl_;
+  const std::uint16_t flags = row(sequence).flags;
+  GYRE_ASSERT((flags & kRowDead) != 0);
+  const auto superseded = static_cast<std::uint16_t>(flags | kRowSuperseded);
+  const Sequence active_first = impl.active_first();
+  if (sequence >= active_first) {
+    impl.active[sequence - active_first].flags = superseded;
+  } else {
+    impl.active_deaths.insert_or_assign(sequence, superseded);
+  }
+}
+
 const DirectoryDelta& Directory::freeze() {
   Impl& impl = *impl_;
   GYRE_ASSERT(!impl.has_frozen);

@@ -36,7 +36,7 @@ const Clock& kernel_clock() {
 struct EventLog::Impl {
   Impl(FileSystem& files, std::string_view directory, const LogOptions& log_options,
        Random& random_source, const Clock& time)
-      : place{files, std::string(directory)},
+      : place{files, std::string(directory), log_options.owner},
         options(log_options),
         random(random_source),
         clock(time),
@@ -67,7 +67,11 @@ struct EventLog::Impl {
   absl::Status take_results(bool& has_moved);
   void take_commit(const LogResult& result);
   void take_space(const LogResult& result);
-  void note_full_disk();
+  enum class Shortage : std::uint8_t { kDisk, kDescriptors };
+  void note_shortage(Shortage shortage);
+  [[nodiscard]] static Shortage shortage_of(const LogResult& result) {
+    return result.lacks_descriptors ? Shortage::kDescriptors : Shortage::kDisk;
+  }
 
   absl::Status close();
   absl::Status commit_everything();
@@ -78,6 +82,12 @@ struct EventLog::Impl {
     GYRE_ASSERT_CMP(index, <, segments.size());
     return *segments[index];
   }
+  // What a record of a compacted segment says of itself; others say nothing of the kind.
+  [[nodiscard]] static std::optional<std::uint32_t> named_offset(const LogSegment& segment,
+                                                                 LogPosition position) {
+    return segment.offset_table() == nullptr ? std::nullopt : std::optional(position.offset());
+  }
+  void add_to_window(const LogSegment& segment);
   // How far the kernel has records of the segment.
   [[nodiscard]] std::uint64_t written_end(const LogSegment& segment) const {
     return segment.header().number == written.segment() ? written.offset() : segment.sealed_end();
@@ -108,6 +118,7 @@ struct EventLog::Impl {
   bool is_space_job_in_flight = false;
   LogSegment* reserving = nullptr;  // What the space job extends; null if it prepares a segment.
   bool is_commit_blocked = false;   // The next segment could not begin: a folder without space.
+  bool is_next_wanted = false;      // By end_segment().
   bool is_disk_full = false;
   std::uint64_t space_retry_ns = 0;  // Not before, while the disk is full.
   std::uint64_t last_sync_ns = 0;
@@ -165,12 +176,23 @@ absl::Status EventLog::Impl::open(Start from,
   ends_with_mark = recovered->is_cleanly_ended;
   last_sync_ns = clock.monotonic_ns();
   for (const auto& segment : segments) {
-    window.add(segment->header().number, segment->shared_file(), segment->sealed_end());
+    add_to_window(*segment);
   }
   window.set_end(written);
   if (absl::Status status = reserve_at_start(); !status.ok()) return status;
   writer = std::make_unique<LogWriter>(place, options.segment_bytes, active(), appended);
   return absl::OkStatus();
+}
+
+void EventLog::Impl::add_to_window(const LogSegment& segment) {
+  const std::uint32_t number = segment.header().number;
+  if (segment.offset_table() == nullptr) {
+    window.add(number, segment.shared_file(), segment.sealed_end());
+  } else if (segment.is_mapped()) {
+    window.add_compacted(number, segment.shared_file(), segment.sealed_end(), segment.file_bytes());
+  } else {
+    window.add_compacted(number, nullptr, 0, 0);
+  }
 }
 
 absl::Status EventLog::Impl::begin_first_segment(RecoveredLog& recovered) {
@@ -194,7 +216,7 @@ absl::Status EventLog::Impl::reserve_at_start() {
       segment.file(), used, std::min(options.reserve_bytes, options.segment_bytes - used));
   if (!reserved.ok()) return reserved.status();
   segment.set_reserved_end(used + *reserved);
-  if (*reserved == 0) note_full_disk();
+  if (*reserved == 0) note_shortage(Shortage::kDisk);
   return absl::OkStatus();
 }
 
@@ -262,6 +284,7 @@ LogPosition EventLog::Impl::append_record(std::uint8_t type, std::span<const Byt
 }
 
 void EventLog::Impl::begin_next_segment() {
+  active().set_file_bytes(appended.offset());
   next->set_first_record(next_number);
   sealed_bytes += appended.offset();
   active().set_sealed_end(appended.offset());
@@ -272,12 +295,10 @@ void EventLog::Impl::begin_next_segment() {
 }
 
 ByteSpan EventLog::read(LogPosition position) const {
-  const std::uint8_t* record;
-  if (position >= impl_->written) {
-    record = impl_->tail.find(position);
-  } else {
-    record = impl_->segment_of(position).bytes() + position.offset();
+  if (position < impl_->written) {
+    return payload_at(impl_->segment_of(position), position.offset());
   }
+  const std::uint8_t* const record = impl_->tail.find(position);
   return {record + kRecordHeaderBytes, decode_record_header(record).payload_bytes};
 }
 
@@ -285,20 +306,29 @@ std::optional<ByteSpan> EventLog::read_checked(LogPosition position) const {
   if (position >= impl_->written) return read(position);  // Memory of our own.
   const LogSegment& segment = impl_->segment_of(position);
   const std::uint64_t end = impl_->written_end(segment);
-  GYRE_ASSERT_CMP(position.offset(), <, end);
-  const auto payload =
-      check_record(segment.seed(), {segment.bytes() + position.offset(), end - position.offset()});
+  std::optional<ByteSpan> payload;
+  if (const auto at = segment.find(position.offset())) {
+    GYRE_ASSERT_CMP(*at, <, end);
+    payload = check_record(segment.seed(), {segment.bytes() + *at, end - *at},
+                           Impl::named_offset(segment, position));
+  }
   if (!payload) report_damage(position);
   return payload;
 }
 
-bool EventLog::is_resident(LogPosition position) const { return impl_->window.contains(position); }
+// What compaction has left next to nothing of is in memory anyway.
+bool EventLog::is_resident(LogPosition position) const {
+  return impl_->window.contains(position) || !impl_->segment_of(position).is_mapped();
+}
 
 RecordPlace EventLog::locate(LogPosition position) const {
   GYRE_ASSERT(position < impl_->written);
   const LogSegment& segment = impl_->segment_of(position);
-  return {segment.shared_file(), position.offset(), impl_->written_end(segment) - position.offset(),
-          segment.seed()};
+  const std::uint64_t end = impl_->written_end(segment);
+  // A place without bytes reads as damaged.
+  const std::uint64_t at = segment.find(position.offset()).value_or(end);
+  return {segment.shared_file(), at, end - at, segment.seed(),
+          Impl::named_offset(segment, position)};
 }
 
 void EventLog::set_resident_bytes(std::uint64_t bytes) {
@@ -329,6 +359,39 @@ LogPosition EventLog::acknowledged() const {
 std::uint64_t EventLog::next_number() const { return impl_->next_number; }
 std::uint64_t EventLog::bytes_on_disk() const {
   return impl_->sealed_bytes + impl_->appended.offset();
+}
+
+std::vector<const LogSegment*> EventLog::segments_up_to(std::uint32_t last) const {
+  GYRE_ASSERT_CMP(last, <=, impl_->appended.segment());
+  std::vector<const LogSegment*> segments;
+  for (std::uint32_t number = kFirstSegment; number <= last; ++number) {
+    segments.push_back(impl_->segments[number - kFirstSegment].get());
+  }
+  return segments;
+}
+
+bool EventLog::end_segment() {
+  if (impl_->next_number == impl_->active().header().first_record) return true;
+  const bool has_room = impl_->next != nullptr &&
+                        kSegmentHeaderBytes + record_bytes(0) <= impl_->next->reserved_end();
+  impl_->is_next_wanted = !has_room;
+  if (!has_room) return false;
+  impl_->begin_next_segment();
+  // A record makes the writer seal the old segment and begin this one. It says nothing that is not
+  // true: recovery takes a mark at the beginning for what an empty segment is anyway.
+  impl_->append_record(kMarkType, {}, 0);
+  return true;
+}
+
+std::unique_ptr<LogSegment> EventLog::replace_segment(std::unique_ptr<LogSegment> compacted) {
+  const std::uint32_t number = compacted->header().number;
+  GYRE_ASSERT_CMP(number, <, impl_->appended.segment());
+  std::unique_ptr<LogSegment>& place = impl_->segments[number - kFirstSegment];
+  impl_->sealed_bytes += compacted->file_bytes();
+  impl_->sealed_bytes -= place->file_bytes();
+  impl_->window.replace_compacted(number, compacted->shared_file(), compacted->sealed_end(),
+                                  compacted->file_bytes());
+  return std::exchange(place, std::move(compacted));
 }
 
 void EventLog::start_commit() { impl_->start_commit(); }
@@ -368,7 +431,7 @@ void EventLog::Impl::post_commit(std::uint64_t now_ns) {
 void EventLog::Impl::post_space_job(std::uint64_t now_ns) {
   if (is_closed || (is_disk_full && now_ns < space_retry_ns)) return;
   const std::uint64_t wanted = std::exchange(wanted_bytes, 0);
-  const bool wants_next = !fits_segment(wanted);
+  const bool wants_next = is_next_wanted || !fits_segment(wanted);
   LogSegment* segment = &active();
   std::uint64_t bytes = bytes_to_reserve(*segment, appended.offset(), wants_next ? 0 : wanted);
   if (bytes == 0 && next != nullptr && wants_next) {
@@ -439,14 +502,14 @@ void EventLog::Impl::take_commit(const LogResult& result) {
   GYRE_ASSERT_CMP(durable.value, <=, written.value);
   GYRE_ASSERT_CMP(written.value, <=, appended.value);
   is_commit_blocked = result.is_disk_full;
-  if (result.is_disk_full) note_full_disk();
+  if (result.is_disk_full) note_shortage(shortage_of(result));
 }
 
 void EventLog::Impl::take_space(const LogResult& result) {
   GYRE_ASSERT(is_space_job_in_flight);
   is_space_job_in_flight = false;
   if (result.is_disk_full) {
-    note_full_disk();
+    note_shortage(shortage_of(result));
     return;
   }
   if (is_disk_full) GYRE_LOG(kInfo, "%s: there is space again", place.directory.c_str());
@@ -459,10 +522,13 @@ void EventLog::Impl::take_space(const LogResult& result) {
   }
 }
 
-void EventLog::Impl::note_full_disk() {
+void EventLog::Impl::note_shortage(Shortage shortage) {
   if (!is_disk_full) {
-    GYRE_LOG(kWarning, "%s: no space on the disk; events are refused until there is some",
-             place.directory.c_str());
+    GYRE_LOG(kWarning, "%s: %s; events are refused until there is some", place.directory.c_str(),
+             shortage == Shortage::kDisk
+                 ? "no space on the disk"
+                 : "no descriptor or mapping for the next segment of the log (raise LimitNOFILE in "
+                   "systemd or `ulimit -n`, and the sysctl vm.max_map_count)");
   }
   is_disk_full = true;
   space_retry_ns = clock.monotonic_ns() + kSpaceRetryNs;

@@ -31,8 +31,7 @@ class Recovery final : public ReplayedRecords {
   [[nodiscard]] ByteSpan read(LogPosition position) const override {
     const std::size_t index = position.segment() - kFirstSegment;
     GYRE_ASSERT_CMP(index, <, log_.segments.size());
-    const std::uint8_t* const record = log_.segments[index]->bytes() + position.offset();
-    return {record + kRecordHeaderBytes, decode_record_header(record).payload_bytes};
+    return payload_at(*log_.segments[index], position.offset());
   }
 
  private:
@@ -47,6 +46,11 @@ class Recovery final : public ReplayedRecords {
   [[nodiscard]] std::string path(std::size_t index) const {
     return concat(place_.directory, "/", segment_name(number_of(index)));
   }
+  // A compacted segment may be replayed as a whole only: what a checkpoint within it left to be
+  // replayed may have been dropped.
+  [[nodiscard]] static std::uint64_t end_of_records(const LogSegment& segment) {
+    return segment.offset_table() != nullptr ? kSegmentHeaderBytes : segment.file_bytes();
+  }
   [[nodiscard]] static std::uint32_t number_of(std::size_t index) {
     return kFirstSegment + static_cast<std::uint32_t>(index);
   }
@@ -57,7 +61,6 @@ class Recovery final : public ReplayedRecords {
   const std::function<absl::Status(const LogRecord&)>& replay_;
   LogRecovery& report_;
   RecoveredLog log_;
-  std::vector<std::uint64_t> sizes_;  // Of the files.
 };
 
 absl::StatusOr<RecoveredLog> Recovery::run() {
@@ -78,21 +81,25 @@ absl::Status Recovery::open_segments() {
     const bool is_last = number == *last;
     auto segment = LogSegment::open(place_, number, is_last ? segment_bytes_ : 0);
     if (!segment.ok()) return segment.status();
+    if (is_last && (*segment)->header().is_compacted()) {
+      return absl::DataLossError(concat(path(number - kFirstSegment + 1),
+                                        " is missing: ", segment_name(number),
+                                        " is compacted, which the last segment never is", kCure));
+    }
     if (is_last) {
       // What is read now may stand in the page cache only, left by a process that died before its
       // sync. It must be durable before it is believed.
       if (absl::Status status = (*segment)->file().sync_data(); !status.ok()) return status;
     }
-    const auto size = (*segment)->file().size();
-    if (!size.ok()) return size.status();
-    if (*size > UINT32_MAX) {
+    const std::uint64_t size = (*segment)->file_bytes();
+    if (size > UINT32_MAX) {
       return absl::DataLossError(
           concat(path(log_.segments.size()), " is larger than a segment can be"));
     }
-    sizes_.push_back(*size);
     if (!is_last) {
-      log_.sealed_bytes += *size;
-      (*segment)->set_sealed_end(*size);
+      log_.sealed_bytes += size;
+      const SegmentHeader& header = (*segment)->header();
+      (*segment)->set_sealed_end(header.is_compacted() ? header.records_end : size);
     }
     log_.segments.push_back(*std::move(segment));
   }
@@ -135,8 +142,8 @@ absl::Status Recovery::check_start() {
     const std::size_t index = position.segment() - kFirstSegment;
     const std::uint64_t first_record = log_.segments[index]->header().first_record;
     if (position.offset() >= kSegmentHeaderBytes && position.offset() % kRecordAlignment == 0 &&
-        position.offset() <= sizes_[index] && from_.number >= first_record &&
-        from_.number - first_record <= UINT32_MAX) {
+        position.offset() <= end_of_records(*log_.segments[index]) &&
+        from_.number >= first_record && from_.number - first_record <= UINT32_MAX) {
       return absl::OkStatus();
     }
   }
@@ -151,11 +158,11 @@ absl::Status Recovery::scan_segment(std::size_t index) {
   const bool is_first = number_of(index) == from_.position.segment();
   const std::uint32_t offset = is_first ? from_.position.offset() : kSegmentHeaderBytes;
   const std::uint64_t number = is_first ? from_.number : segment.header().first_record;
-  LogScanner scanner({segment.bytes(), sizes_[index]}, segment.header(), offset, number);
-  segment.file().expect(File::Access::kSequential);
+  LogScanner scanner(segment.file_span(), segment.header(), offset, number);
+  if (segment.is_mapped()) segment.file().expect(File::Access::kSequential);
   if (absl::Status status = replay_records(segment, scanner); !status.ok()) return status;
   if (index + 1 < log_.segments.size()) {
-    segment.file().expect(File::Access::kRandom);
+    if (segment.is_mapped()) segment.file().expect(File::Access::kRandom);
     return check_sealed_end(index, scanner);
   }
   log_.end = LogPosition::at(number_of(index), scanner.offset());
@@ -165,8 +172,8 @@ absl::Status Recovery::scan_segment(std::size_t index) {
 }
 
 absl::Status Recovery::replay_records(const LogSegment& segment, LogScanner& scanner) {
-  std::uint64_t window_end = scanner.offset();
-  segment.file().read_ahead(window_end, kWindowBytes);
+  std::uint64_t window_end = segment.is_mapped() ? scanner.offset() : UINT64_MAX;
+  if (segment.is_mapped()) segment.file().read_ahead(window_end, kWindowBytes);
   for (LogRecord record;;) {
     if (scanner.offset() >= window_end) {
       window_end = scanner.offset() + kWindowBytes;
@@ -183,7 +190,14 @@ absl::Status Recovery::replay_records(const LogSegment& segment, LogScanner& sca
 // A sealed segment was synced whole before the next one began, so nothing can be torn in it.
 absl::Status Recovery::check_sealed_end(std::size_t index, const LogScanner& scanner) {
   const std::uint64_t expected = log_.segments[index + 1]->header().first_record;
-  if (scanner.number() == expected) return absl::OkStatus();
+  const OffsetTable* const table = log_.segments[index]->offset_table();
+  if (table != nullptr && !table->is_sound()) {
+    return absl::DataLossError(
+        concat(path(index), " is damaged: its offset table fails the checksum", kCure));
+  }
+  const bool is_whole =
+      table == nullptr || scanner.offset() == log_.segments[index]->header().records_end;
+  if (scanner.number() == expected && is_whole) return absl::OkStatus();
   return absl::DataLossError(concat(path(index), " is damaged at offset ", scanner.offset(),
                                     ": record ", scanner.number(), " is not there, though ",
                                     segment_name(number_of(index + 1)), " begins with record ",

@@ -3,10 +3,25 @@
 #include "gyre/base/assert.h"
 
 namespace gyre::storage {
+namespace {
+
+// Without the offset table of a compacted segment.
+ByteSpan records_of(ByteSpan segment, const SegmentHeader& header) {
+  if (!header.is_compacted()) return segment;
+  GYRE_ASSERT_CMP(header.records_end, <=, segment.size());
+  return segment.first(header.records_end);
+}
+
+bool is_of_compaction(std::uint8_t type) {
+  return type == static_cast<std::uint8_t>(RecordType::kGap) ||
+         type == static_cast<std::uint8_t>(RecordType::kAddressMark);
+}
+
+}  // namespace
 
 LogScanner::LogScanner(ByteSpan segment, const SegmentHeader& header, std::uint32_t offset,
                        std::uint64_t number)
-    : segment_(segment),
+    : segment_(records_of(segment, header)),
       header_(header),
       seed_(record_seed(header.id)),
       offset_(offset),
@@ -20,23 +35,53 @@ LogScanner::LogScanner(ByteSpan segment, const SegmentHeader& header, std::uint3
 
 LogScanner::Step LogScanner::next(LogRecord& record) {
   for (;;) {
-    if (segment_.size() - offset_ < kRecordHeaderBytes) return Step::kEnd;
-    const std::uint8_t* const at = segment_.data() + offset_;
-    if (load_u64(at) == 0 && load_u64(at + 8) == 0) return Step::kEnd;
-    const RecordHeader header = decode_record_header(at);
-    if (header.index != index() || !is_valid_record(offset_, header)) return Step::kDamaged;
-
-    const std::uint32_t begin = offset_;
-    offset_ += static_cast<std::uint32_t>(record_bytes(header.payload_bytes));
+    RecordHeader header;
+    const Step step = header_.is_compacted() ? look_in_compacted(header) : look(header);
+    if (step != Step::kRecord) return step;
+    const std::uint8_t* const payload = segment_.data() + offset_ + kRecordHeaderBytes;
+    const auto bytes = static_cast<std::uint32_t>(record_bytes(header.payload_bytes));
+    const std::uint32_t begin = header_.is_compacted() ? header.synced : offset_;
+    const bool is_start = !header_.is_compacted() || offset_ == kSegmentHeaderBytes;
+    record.start = is_start ? LogPosition::at(header_.number, offset_) : LogPosition{};
+    offset_ += bytes;
     is_cleanly_ended_ = header.type == kMarkType;
     if (header.type == kMarkType) continue;
     record.type = static_cast<RecordType>(header.type);
     record.position = LogPosition::at(header_.number, begin);
-    record.end = LogPosition::at(header_.number, offset_);
-    record.number = number_++;
-    record.payload = {at + kRecordHeaderBytes, header.payload_bytes};
+    record.end = LogPosition::at(header_.number, begin + bytes);
+    record.number = number_;
+    record.payload = {payload, header.payload_bytes};
+    offset_as_written_ = begin;
+    number_ += record.type == RecordType::kGap ? decode_gap(payload).records : 1;
     return Step::kRecord;
   }
+}
+
+// What stands here: a record, marks included, or the end.
+LogScanner::Step LogScanner::look(RecordHeader& header) const {
+  if (segment_.size() - offset_ < kRecordHeaderBytes) return Step::kEnd;
+  const std::uint8_t* const at = segment_.data() + offset_;
+  if (load_u64(at) == 0 && load_u64(at + 8) == 0) return Step::kEnd;
+  header = decode_record_header(at);
+  if (header.index != index() || !is_valid_record(offset_, header)) return Step::kDamaged;
+  return is_of_compaction(header.type) ? Step::kDamaged : Step::kRecord;
+}
+
+// There is no unwritten space, and no mark; offsets as written ascend, two records that stand for
+// one having the same.
+LogScanner::Step LogScanner::look_in_compacted(RecordHeader& header) const {
+  if (offset_ == segment_.size()) return Step::kEnd;
+  if (segment_.size() - offset_ < kRecordHeaderBytes) return Step::kDamaged;
+  const std::uint8_t* const at = segment_.data() + offset_;
+  header = decode_record_header(at);
+  if (header.index != index() || !is_valid_record(offset_, header)) return Step::kDamaged;
+  const bool fits = header.synced >= offset_as_written_ && header.synced < header_.end_as_written &&
+                    header.synced % kRecordAlignment == 0;
+  if (!fits || header.type == kMarkType) return Step::kDamaged;
+  if (header.type != static_cast<std::uint8_t>(RecordType::kGap)) return Step::kRecord;
+  const bool is_gap = header.payload_bytes == kGapPayloadBytes &&
+                      decode_gap(at + kRecordHeaderBytes).records <= UINT32_MAX - header.index;
+  return is_gap ? Step::kRecord : Step::kDamaged;
 }
 
 bool LogScanner::is_valid_record(std::uint64_t offset, const RecordHeader& header) const {

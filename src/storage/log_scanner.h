@@ -1,5 +1,8 @@
 // LogScanner: reads the records of one segment from bytes in memory, trusting none of them.
 //
+// In a compacted segment positions are those of the records as first written, and a gap stands for
+// the records that were dropped; offset() is always a place in the bytes.
+//
 // Any bytes may stand there; the scanner gives records, or says where they end and what it found
 // behind the end. It has no file and changes nothing.
 #pragma once
@@ -27,7 +30,8 @@ class LogScanner {
     kEnd,      // The file ends here, or space that was never written begins.
     kDamaged,  // Neither a valid record nor unwritten space.
   };
-  // Marks are passed over. After kEnd and kDamaged the scanner stays where it is.
+  // Marks are passed over. After kEnd and kDamaged the scanner stays where it is. Gaps come with
+  // the number of the first record that was dropped.
   [[nodiscard]] Step next(LogRecord& record);
 
   // Of the next record.
@@ -46,6 +50,8 @@ class LogScanner {
   [[nodiscard]] Remains examine_remains() const;
 
  private:
+  [[nodiscard]] Step look(RecordHeader& header) const;
+  [[nodiscard]] Step look_in_compacted(RecordHeader& header) const;
   [[nodiscard]] bool is_valid_record(std::uint64_t offset, const RecordHeader& header) const;
   [[nodiscard]] bool proves_damage(std::uint64_t offset) const;
   [[nodiscard]] std::uint32_t index() const {
@@ -57,6 +63,7 @@ class LogScanner {
   const std::uint32_t seed_;
   std::uint32_t offset_;
   std::uint64_t number_;
+  std::uint32_t offset_as_written_ = kSegmentHeaderBytes;  // Compacted: of the last record.
   bool is_cleanly_ended_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "gyre/base/ids.h"
 #include "storage/concat.h"
@@ -13,19 +14,38 @@ constexpr std::string_view kPrefix = "log-";
 constexpr std::string_view kSuffix = ".seg";
 constexpr std::string_view kUnfinishedSuffix = ".tmp";
 constexpr std::uint64_t kReserveBytesMin = 64 * kKiB;
+// A mapping of this little would take a page of the cache and a descriptor besides.
+constexpr std::uint64_t kCopiedBytesMax = 4 * kKiB;
 
 std::string path_of(const LogSegment::Place& place, std::uint32_t number) {
   return concat(place.directory, "/", segment_name(number));
 }
 
 std::string unfinished_path_of(const LogSegment::Place& place, std::uint32_t number) {
-  return concat(path_of(place, number), kUnfinishedSuffix);
+  return concat(place.directory, "/", unfinished_segment_name(number));
+}
+
+// Folders that have been swapped or mixed up are noticed here, before anything is made of them.
+absl::Status check_owner(const SegmentHeader& header, const ShardIdentity& owner) {
+  if (header.version == kLogVersionWithoutOwner || header.owner == owner) return absl::OkStatus();
+  if (header.owner.store != owner.store) {
+    return absl::DataLossError(
+        "it belongs to another store than the file gyre-store; put back the folder as it was, or "
+        "restore a whole backup");
+  }
+  return absl::DataLossError(concat("it belongs to shard ", header.owner.shard,
+                                    " and stands in the place of shard ", owner.shard,
+                                    "; give the shard folders their own names back"));
 }
 
 }  // namespace
 
 std::string segment_name(std::uint32_t number) {
   return concat(kPrefix, zero_padded(number, 8), kSuffix);
+}
+
+std::string unfinished_segment_name(std::uint32_t number) {
+  return concat(segment_name(number), kUnfinishedSuffix);
 }
 
 std::uint32_t parse_segment_name(std::string_view name) {
@@ -59,6 +79,16 @@ absl::StatusOr<std::uint64_t> reserve_what_fits(File& file, std::uint64_t offset
   return 0;
 }
 
+ByteSpan payload_at(const LogSegment& segment, std::uint32_t offset) {
+  const std::optional<std::uint32_t> at = segment.find(offset);
+  if (!at) return {};
+  const std::uint8_t* const record = segment.bytes() + *at;
+  const std::uint64_t bytes = decode_record_header(record).payload_bytes;
+  const bool fits = segment.offset_table() == nullptr ||
+                    kRecordHeaderBytes + bytes <= segment.header().records_end - *at;
+  return fits ? ByteSpan(record + kRecordHeaderBytes, bytes) : ByteSpan();
+}
+
 LogSegment::LogSegment(const SegmentHeader& header, std::unique_ptr<File> file)
     : header_(header), seed_(record_seed(header.id)), file_(std::move(file)) {}
 
@@ -70,7 +100,9 @@ absl::StatusOr<std::unique_ptr<LogSegment>> LogSegment::prepare(const Place& pla
   const std::string path = unfinished_path_of(place, number);
   auto file = place.files.open(path, FileSystem::OpenMode::kCreateNew);
   if (!file.ok()) return file.status();
-  std::unique_ptr<LogSegment> segment(new LogSegment({number, id, 0}, *std::move(file)));
+  SegmentHeader header{number, id, 0};
+  header.owner = place.owner;
+  std::unique_ptr<LogSegment> segment(new LogSegment(header, *std::move(file)));
 
   absl::Status status;
   const auto reserved = reserve_what_fits(*segment->file_, 0, std::min(reserve_bytes, map_bytes));
@@ -92,7 +124,18 @@ absl::StatusOr<std::unique_ptr<LogSegment>> LogSegment::prepare(const Place& pla
 absl::StatusOr<std::unique_ptr<LogSegment>> LogSegment::open(const Place& place,
                                                              std::uint32_t number,
                                                              std::uint64_t map_bytes) {
-  const std::string path = path_of(place, number);
+  return open_path(place, path_of(place, number), number, map_bytes);
+}
+
+absl::StatusOr<std::unique_ptr<LogSegment>> LogSegment::open_unfinished(const Place& place,
+                                                                        std::uint32_t number) {
+  return open_path(place, unfinished_path_of(place, number), number, 0);
+}
+
+absl::StatusOr<std::unique_ptr<LogSegment>> LogSegment::open_path(const Place& place,
+                                                                  const std::string& path,
+                                                                  std::uint32_t number,
+                                                                  std::uint64_t map_bytes) {
   const auto annotate = [&](const absl::Status& status) {
     return absl::Status(status.code(), concat("cannot use ", path, ": ", status.message()));
   };
@@ -108,14 +151,38 @@ absl::StatusOr<std::unique_ptr<LogSegment>> LogSegment::open(const Place& place,
     return annotate(
         absl::DataLossError(concat("its header says that it is segment ", header->number)));
   }
-  const auto size = (*file)->size();
-  if (!size.ok()) return size.status();
-
+  if (status = check_owner(*header, place.owner); !status.ok()) return annotate(status);
   std::unique_ptr<LogSegment> segment(new LogSegment(*header, *std::move(file)));
-  const auto bytes = segment->file_->map(std::max(map_bytes, *size));
-  if (!bytes.ok()) return bytes.status();
-  segment->bytes_ = *bytes;
+  if (status = segment->attach(map_bytes); !status.ok()) return annotate(status);
   return segment;
+}
+
+absl::Status LogSegment::attach(std::uint64_t map_bytes) {
+  const auto size = file_->size();
+  if (!size.ok()) return size.status();
+  file_bytes_ = *size;
+  if (header_.is_compacted() && file_bytes_ <= kCopiedBytesMax) {
+    copy_.resize(file_bytes_);
+    if (absl::Status status = file_->read_at(0, copy_); !status.ok()) return status;
+    bytes_ = copy_.data();
+    file_.reset();
+  } else {
+    const auto bytes = file_->map(std::max(map_bytes, file_bytes_));
+    if (!bytes.ok()) return bytes.status();
+    bytes_ = *bytes;
+  }
+  if (!header_.is_compacted()) return absl::OkStatus();
+  auto table = OffsetTable::open(file_span(), header_);
+  if (!table.ok()) return table.status();
+  table_ = *std::move(table);
+  return absl::OkStatus();
+}
+
+std::optional<std::uint32_t> LogSegment::find_in_compacted(std::uint32_t offset) const {
+  const std::optional<std::uint32_t> at = table_->find(offset);
+  if (!at || *at < kSegmentHeaderBytes || *at % kRecordAlignment != 0) return std::nullopt;
+  if (std::uint64_t{*at} + kRecordHeaderBytes > header_.records_end) return std::nullopt;
+  return at;
 }
 
 absl::Status LogSegment::begin(const Place& place) {

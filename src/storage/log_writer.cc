@@ -87,6 +87,7 @@ LogResult LogWriter::commit(const LogJob& job) {
   if (is_out_of_resources(status) && active_ == nullptr) {
     // The next segment could not begin. Its records stay in the tail.
     result.is_disk_full = true;
+    result.lacks_descriptors = absl::IsUnavailable(status);
     status = absl::OkStatus();
   }
   if (status.ok() && job.sync == LogSync::kYes) status = sync();
@@ -167,6 +168,7 @@ LogResult LogWriter::prepare(const LogJob& job) {
     result.segment = segment->release();
   } else if (is_out_of_resources(segment.status())) {
     result.is_disk_full = true;
+    result.lacks_descriptors = absl::IsUnavailable(segment.status());
   } else {
     fail(segment.status(), result);
   }

@@ -47,6 +47,7 @@ struct LogResult {
   LogJob::Kind kind = LogJob::Kind::kStop;
   bool has_failed = false;          // See failure(); there will be no more results.
   bool is_disk_full = false;        // The job was done in part or not at all; try again later.
+  bool lacks_descriptors = false;   // It is not the disk, but descriptors or mappings.
   LogPosition written;              // kCommit
   LogPosition durable;              // kCommit
   std::uint64_t written_bytes = 0;  // kCommit: by this job.

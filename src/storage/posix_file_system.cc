@@ -57,8 +57,19 @@ absl::StatusCode code_of(int error) {
   }
 }
 
+// A store of many files meets these limits before any other; their names are not in the messages of
+// the C library.
+std::string_view cure_of(int error) {
+  switch (error) {
+    case EMFILE: return "; raise LimitNOFILE (systemd) or `ulimit -n`";
+    case ENFILE: return "; raise the sysctl fs.file-max";
+    case ENOMEM: return "; raise the sysctl vm.max_map_count, or free memory";
+    default: return "";
+  }
+}
+
 std::string error_text(std::string_view action, std::string_view path, int error) {
-  return concat(action, " ", path, ": ", std::generic_category().message(error));
+  return concat(action, " ", path, ": ", std::generic_category().message(error), cure_of(error));
 }
 
 absl::Status error_status(std::string_view action, std::string_view path, int error) {
@@ -218,6 +229,7 @@ class PosixFile final : public File {
   }
 
   [[nodiscard]] int descriptor() const override { return fd_; }
+  void drop_cached() const override { (void)posix_fadvise(fd_, 0, 0, POSIX_FADV_DONTNEED); }
 
  private:
   static constexpr std::size_t kVectorMax = 64;

@@ -1,11 +1,15 @@
 #include "storage/record.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "storage/little_endian.h"
 
 namespace gyre::storage {
 namespace {
 
-constexpr std::size_t kHeadBytes = 8;  // Two u32.
+constexpr std::size_t kHeadBytes = 8;        // Two u32.
+constexpr std::size_t kMarkBytes = 24 + 32;  // Three u64 and a key.
 
 std::uint32_t read_u32(const std::uint8_t* bytes) {
   std::uint32_t value;
@@ -71,11 +75,41 @@ std::optional<RetireRecord> decode_retire_record(ByteSpan payload) {
   if (payload.size() < kHeadBytes) return std::nullopt;
   const std::uint32_t reason = read_u32(payload.data());
   const std::uint32_t count = read_u32(payload.data() + 4);
-  if (reason < 1 || reason > static_cast<std::uint32_t>(RetireReason::kOperator))
+  if (reason < 1 || reason > static_cast<std::uint32_t>(RetireReason::kSuperseded)) {
     return std::nullopt;
+  }
   if (payload.size() != kHeadBytes + std::size_t{count} * sizeof(Sequence)) return std::nullopt;
   return RetireRecord{static_cast<RetireReason>(reason),
                       read_sequences(payload.data() + kHeadBytes, count)};
+}
+
+std::vector<std::uint8_t> encode_address_mark(const AddressMarkRecord& record) {
+  const auto count = static_cast<std::uint32_t>(record.retired.size());
+  const std::size_t mark = kHeadBytes + padded_list_bytes(count);
+  std::vector<std::uint8_t> bytes(mark + kMarkBytes, 0);
+  std::memcpy(bytes.data(), &count, sizeof count);
+  if (count != 0) {
+    std::memcpy(bytes.data() + kHeadBytes, record.retired.data(), count * sizeof(Sequence));
+  }
+  store_u64(&bytes[mark], record.address);
+  store_u64(&bytes[mark + 8], record.created_at);
+  store_u64(&bytes[mark + 16], record.id_prefix);
+  std::copy(record.pubkey.bytes.begin(), record.pubkey.bytes.end(), &bytes[mark + 24]);
+  return bytes;
+}
+
+std::optional<AddressMarkRecord> decode_address_mark(ByteSpan payload) {
+  if (payload.size() < kHeadBytes) return std::nullopt;
+  const std::uint32_t count = read_u32(payload.data());
+  const std::size_t mark = kHeadBytes + padded_list_bytes(count);
+  if (payload.size() != mark + kMarkBytes) return std::nullopt;
+  AddressMarkRecord record;
+  record.retired = read_sequences(payload.data() + kHeadBytes, count);
+  record.address = load_u64(&payload[mark]);
+  record.created_at = load_u64(&payload[mark + 8]);
+  record.id_prefix = load_u64(&payload[mark + 16]);
+  std::copy_n(&payload[mark + 24], record.pubkey.bytes.size(), record.pubkey.bytes.begin());
+  return record;
 }
 
 }  // namespace gyre::storage

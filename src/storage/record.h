@@ -36,7 +36,24 @@ struct RetireRecord {
   RetireReason reason;
   std::vector<Sequence> retired;
 };
+[[nodiscard]] constexpr std::uint64_t retire_record_bytes(std::uint64_t count) {
+  return 8 + count * sizeof(Sequence);
+}
 [[nodiscard]] std::vector<std::uint8_t> encode_retire_record(const RetireRecord& record);
 [[nodiscard]] std::optional<RetireRecord> decode_retire_record(ByteSpan payload);
+
+// kAddressMark: what stays of a dead version of an address that no newer one has superseded.
+//
+//     u32 retired_count | u32 0 | u32 retired[retired_count], padded to 8 |
+//     u64 address term | u64 created_at | u64 id_prefix | pubkey
+struct AddressMarkRecord {
+  std::vector<Sequence> retired;
+  std::uint64_t address = 0;  // Term; by the store's key.
+  std::uint64_t created_at = 0;
+  std::uint64_t id_prefix = 0;
+  Bytes32 pubkey;
+};
+[[nodiscard]] std::vector<std::uint8_t> encode_address_mark(const AddressMarkRecord& record);
+[[nodiscard]] std::optional<AddressMarkRecord> decode_address_mark(ByteSpan payload);
 
 }  // namespace gyre::storage

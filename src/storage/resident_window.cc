@@ -30,24 +30,49 @@ void ResidentWindow::seal(std::uint64_t bytes) {
   segments_.back().bytes = bytes;
 }
 
-void ResidentWindow::replace(std::uint32_t number, std::shared_ptr<const File> file,
-                             std::uint64_t bytes) {
+void ResidentWindow::add_compacted(std::uint32_t number, std::shared_ptr<const File> file,
+                                   std::uint64_t bytes, std::uint64_t file_bytes) {
   const std::lock_guard lock(mutex_);
+  if (file != nullptr) tables_.push_back({number, file, bytes, file_bytes});
+  segments_.push_back({number, bytes, std::move(file), true});
+}
+
+void ResidentWindow::replace_compacted(std::uint32_t number, std::shared_ptr<const File> file,
+                                       std::uint64_t bytes, std::uint64_t file_bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto table = std::lower_bound(
+      tables_.begin(), tables_.end(), number,
+      [](const Table& candidate, std::uint32_t wanted) { return candidate.number < wanted; });
+  const bool has_table = table != tables_.end() && table->number == number;
+  if (file == nullptr) {
+    bytes = 0;
+    if (has_table) tables_.erase(table);
+  } else if (has_table) {
+    *table = {number, file, bytes, file_bytes};
+  } else {
+    tables_.insert(table, {number, file, bytes, file_bytes});
+  }
   for (Segment& segment : segments_) {
-    if (segment.number != number) continue;
-    segment.file = std::move(file);
-    segment.bytes = bytes;
+    if (segment.number == number) segment = {number, bytes, file, true};
   }
 }
 
 void ResidentWindow::set_end(LogPosition written) {
   if (written != end_) move_begin(written);
-  if (!has_keeper_) {
-    begin_ = window_begin_;
-    return;
+  LogPosition begin = window_begin_;
+  if (has_keeper_) {
+    begin = std::max(begin, LogPosition{populated_begin_.load(std::memory_order_acquire)});
   }
-  const LogPosition populated{populated_begin_.load(std::memory_order_acquire)};
-  begin_ = std::max(window_begin_, populated);
+  begin_ = begin_of_whole(begin);
+}
+
+// Places in the window are those in the files, and what is asked for are positions, which differ in
+// a compacted segment: one that is not in the window as a whole counts as if it were not at all.
+LogPosition ResidentWindow::begin_of_whole(LogPosition begin) const {
+  if (begin.offset() == 0 || segments_.empty()) return begin;
+  const std::uint32_t index = begin.segment() - segments_.front().number;
+  if (begin.segment() < segments_.front().number || index >= segments_.size()) return begin;
+  return segments_[index].is_compacted ? LogPosition::at(begin.segment() + 1, 0) : begin;
 }
 
 // Lets segments go that lie before the window. It never grows down again, for nobody would bring
@@ -80,7 +105,23 @@ void ResidentWindow::expect_keeper() {
   populated_begin_.store(end_.value, std::memory_order_release);
 }
 
+// Of each only for a moment under the lock; what is replaced meanwhile is only touched in vain.
+bool ResidentWindow::keep_tables(const std::atomic<bool>& is_stopping) {
+  for (std::size_t i = 0; !is_stopping.load(std::memory_order_relaxed); ++i) {
+    Table table;
+    {
+      const std::lock_guard lock(mutex_);
+      if (i >= tables_.size()) return true;
+      table = tables_[i];
+    }
+    table.file->read_ahead(table.begin, table.end - table.begin);
+    if (!table.file->populate(table.begin, table.end - table.begin)) return false;
+  }
+  return false;
+}
+
 bool ResidentWindow::keep_in_memory(const std::atomic<bool>& is_stopping) {
+  if (!keep_tables(is_stopping)) return false;
   LogPosition at{wanted_end_.load(std::memory_order_relaxed)};
   while (!is_stopping.load(std::memory_order_relaxed)) {
     const LogPosition wanted{wanted_begin_.load(std::memory_order_relaxed)};

@@ -15,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "gyre/storage/file.h"
 #include "gyre/storage/format.h"
@@ -30,8 +31,14 @@ class ResidentWindow {
   void add(std::uint32_t number, std::shared_ptr<const File> file, std::uint64_t sealed_bytes);
   // The last segment has its final size.
   void seal(std::uint64_t bytes);
-  // Another file takes a sealed segment's place. Requires: the new file is populated already.
-  void replace(std::uint32_t number, std::shared_ptr<const File> file, std::uint64_t bytes);
+  // The next segment, if that is compacted: records to `bytes`, then a table to `file_bytes`, which
+  // is kept in memory whether or not the segment is, since every reading begins with it. Without a
+  // file it is in memory already.
+  void add_compacted(std::uint32_t number, std::shared_ptr<const File> file, std::uint64_t bytes,
+                     std::uint64_t file_bytes);
+  // Compaction has given a segment another file. Requires: the file is populated already.
+  void replace_compacted(std::uint32_t number, std::shared_ptr<const File> file,
+                         std::uint64_t bytes, std::uint64_t file_bytes);
   // What is written ends here. Called in every turn.
   void set_end(LogPosition written);
 
@@ -44,10 +51,19 @@ class ResidentWindow {
  private:
   struct Segment {
     std::uint32_t number;
-    std::uint64_t bytes;  // 0: grows.
+    std::uint64_t bytes;  // 0: grows, or has no file.
     std::shared_ptr<const File> file;
+    bool is_compacted = false;
+  };
+  struct Table {
+    std::uint32_t number;
+    std::shared_ptr<const File> file;
+    std::uint64_t begin;
+    std::uint64_t end;
   };
   void move_begin(LogPosition written);
+  [[nodiscard]] LogPosition begin_of_whole(LogPosition begin) const;
+  bool keep_tables(const std::atomic<bool>& is_stopping);
 
   std::uint64_t bytes_max_;
   LogPosition begin_;  // Of what is resident.
@@ -58,6 +74,7 @@ class ResidentWindow {
   // Shared with the keeper, which locks it to copy one item: nobody waits for a disk under it.
   std::mutex mutex_;
   std::deque<Segment> segments_;  // Of the window, oldest first. Changed by the shard alone.
+  std::vector<Table> tables_;     // By number. The same.
   // How far down the keeper has come; and the window, for the keeper.
   std::atomic<std::uint64_t> populated_begin_{0};
   std::atomic<std::uint64_t> wanted_begin_{0};

@@ -353,7 +353,8 @@ void Scan::Impl::look_ahead(std::uint64_t& budget) {
 void Scan::Impl::start_reads() {
   for (; started < ahead.size(); ++started) {
     Candidate& candidate = ahead[started];
-    if (!is_cold(candidate.row)) continue;
+    // The record of a dead one may be gone by now; load() leaves it out.
+    if (!is_cold(candidate.row) || sources.directory.is_dead(candidate.sequence)) continue;
     if (started == 0) {
       candidate.read = sources.reads->start(candidate.row.position, *waiter);
       is_in_line = candidate.read.is_null();

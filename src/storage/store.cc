@@ -1,25 +1,13 @@
 #include "gyre/storage/store.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "gyre/base/assert.h"
 #include "gyre/base/log.h"
 #include "gyre/nostr/kind.h"
 #include "storage/author_rules.h"
-#include "storage/checkpoint_task.h"
-#include "storage/corruption.h"
-#include "storage/death_queue.h"
-#include "storage/maintenance.h"
-#include "storage/memory_keeper.h"
-#include "storage/merge_task.h"
-#include "storage/record.h"
-#include "storage/record_fetch.h"
-#include "storage/residence_task.h"
-#include "storage/shard_manifest.h"
-#include "storage/siphash.h"
+#include "storage/store_impl.h"
 #include "storage/term_count.h"
 
 namespace gyre::storage {
@@ -35,11 +23,6 @@ constexpr std::uint64_t kTablesMax = 4;
 constexpr std::uint64_t kCommitIntervalNs = 4'000'000;
 // At close, a checkpoint is written if the table holds at least this share of its maximum.
 constexpr std::uint64_t kCloseShare = 10;
-// Sequences that one record makes dead: 1 MiB, and at most a quarter of what a record can hold. A
-// vanish request may concern millions of events.
-constexpr std::uint64_t kRetiredPerRecordMax = 256 * 1024;
-constexpr std::uint64_t kRetiredShare = 4 * sizeof(Sequence);
-
 // Deaths worked off at once (those of one event's rules, mostly), and in a later turn: each costs
 // reading an event and posting ten terms, about 3 us.
 constexpr std::size_t kDeathsAtOnce = 8;
@@ -48,259 +31,14 @@ constexpr std::size_t kDeathsPerTurn = 128;
 // may take them away.
 constexpr std::size_t kDeathsPendingMax = 64 * 1024;
 
-// Checkpoints between two words about a long recovery: some seconds' worth.
-constexpr std::uint64_t kCheckpointsPerReport = 10;
-
 RetireReason reason_of(PackedEventView request) {
   return request.kind() == nostr::kKindVanish ? RetireReason::kVanished : RetireReason::kDeleted;
 }
 
-// Why an event makes others dead.
-DeathCause death_cause_of(PackedEventView event) {
-  switch (nostr::kind_class(event.kind())) {
-    case nostr::KindClass::kReplaceable:
-    case nostr::KindClass::kAddressable: return DeathCause::kSuperseded;
-    case nostr::KindClass::kRegular:
-    case nostr::KindClass::kEphemeral: break;
-  }
-  return DeathCause::kOther;
-}
-
-absl::Status unknown_record_type(const LogRecord& record) {
-  return absl::DataLossError(absl::StrCat("record ", record.number, " has the unknown type ",
-                                          static_cast<int>(record.type),
-                                          "; it was written by a newer gyre"));
-}
-
 }  // namespace
-
-struct Store::Impl {
-  Impl(FileSystem& files_in, const DataDirectory& data, ShardId shard,
-       const StoreOptions& options_in, const Clock& clock_in)
-      : files(files_in),
-        folder(data.shard_path(shard)),
-        options(options_in),
-        clock(clock_in),
-        hasher(data.key()),
-        manifest(files_in, folder, shard_identity(data.key(), shard)) {}
-
-  absl::Status open(Random& random);
-  absl::Status open_index();
-  absl::Status forget_index();
-  absl::Status open_postings(const std::vector<std::string>& runs,
-                             std::unique_ptr<PostingIndex>& opened) const;
-  void checkpoint_while_replaying(const LogRecord& record);
-  absl::Status replay(const LogRecord& record);
-  absl::Status replay_event(const LogRecord& record);
-  absl::Status replay_retire(const LogRecord& record);
-
-  Sequence index_event(PackedEventView event, LogPosition position);
-  Sequence index_foreign_request(PackedEventView request, LogPosition position);
-  void post_terms(std::uint64_t created_at, std::uint64_t id_prefix, Sequence sequence);
-  void retire(std::span<const Sequence> sequences, DeathCause cause);
-  [[nodiscard]] std::optional<Verdict> retire_by_records(RetireReason reason,
-                                                         std::size_t count_max);
-  PutResult append_event(RecordType type, PackedEventView event);
-  [[nodiscard]] std::optional<Verdict> why_no_room(std::uint64_t payload_bytes) const;
-  void note_expiration(std::int64_t expiration_s);
-
-  void start_commit(CommitPace pace);
-  void freeze_if_full();
-  void work_off_deaths(std::size_t budget);
-  [[nodiscard]] bool is_table_full() const {
-    return postings->wants_freeze() || dead_postings->wants_freeze();
-  }
-  [[nodiscard]] std::uint64_t table_posting_count() const {
-    return postings->table_posting_count() + dead_postings->table_posting_count();
-  }
-  [[nodiscard]] EventLog::Start end_of_log() const { return {log->appended(), log->next_number()}; }
-  [[nodiscard]] absl::Status close();
-  [[nodiscard]] absl::Status checkpoint_at_close();
-
-  [[nodiscard]] QuerySources sources() const {
-    return {*postings, *directory, *log, hasher, reads.get()};
-  }
-  [[nodiscard]] Verdict check(PackedEventView event, RecordFetch* tie_record) const;
-
-  FileSystem& files;
-  std::string folder;
-  StoreOptions options;
-  const Clock& clock;
-  TermHasher hasher;
-  std::unique_ptr<Directory> directory;
-  std::unique_ptr<PostingIndex> postings;
-  std::unique_ptr<PostingIndex> dead_postings;
-  std::unique_ptr<DeathQueue> deaths;
-  std::unique_ptr<EventLog> log;
-  std::unique_ptr<ColdReads> reads;
-  RecordFetch tie;    // Of the event that put() was asked about last.
-  RecordFetch dying;  // Of the next event whose dead postings are to be made.
-  LogRecovery recovery;
-  ShardManifest manifest;
-  std::uint64_t events_alive = 0;
-  std::int64_t swept_until_s = 0;  // Expirations up to here have been made dead.
-  // A sweep that ran out of its budget goes on behind this, up to sweep_until_s.
-  std::optional<PostingPlace> sweep_place;
-  std::int64_t sweep_until_s = 0;
-
-  std::uint64_t commit_started_ns = 0;
-  // Scratch, so that storing allocates nothing in the steady state.
-  std::vector<Sequence> retired;
-  EventRecordHead record_head;
-  TermList terms;
-  std::vector<Posting> new_postings;
-
-  std::unique_ptr<CheckpointTask> checkpoint;
-  std::unique_ptr<ResidenceTask> residence;
-  std::unique_ptr<MergeTask> merge;
-  // Last: their threads use what stands above.
-  std::unique_ptr<Maintenance> maintenance;
-  MemoryKeeper keeper;
-};
 
 Store::Store() = default;
 Store::~Store() = default;
-
-absl::StatusOr<std::unique_ptr<Store>> Store::open(FileSystem& files, const DataDirectory& data,
-                                                   ShardId shard, const StoreOptions& options,
-                                                   const Clock& clock, Random& random) {
-  std::unique_ptr<Store> store(new Store());
-  store->impl_ = std::make_unique<Impl>(files, data, shard, options, clock);
-  if (absl::Status status = store->impl_->open(random); !status.ok()) return status;
-  return store;
-}
-
-absl::Status Store::Impl::open(Random& random) {
-  if (absl::Status status = files.create_directories(folder); !status.ok()) return status;
-  absl::Status index_status = open_index();
-  if (is_older_derived_version(index_status)) {
-    GYRE_LOG(kWarning,
-             "%s: its index is of an older gyre and is made again from the log, which takes some "
-             "seconds for each million events",
-             folder.c_str());
-    index_status = forget_index();
-    if (index_status.ok()) index_status = open_index();
-  }
-  if (!index_status.ok()) return index_status;
-
-  const Manifest& found = manifest.durable();
-  events_alive = found.events_alive;
-  auto opened_log = EventLog::open(
-      files, folder, options.log, random, {found.log_position, found.log_record_number},
-      [this](const LogRecord& record) { return replay(record); }, recovery, clock);
-  if (!opened_log.ok()) return opened_log.status();
-  log = *std::move(opened_log);
-  reads = std::make_unique<ColdReads>(*log);
-  checkpoint->note_durable(log->durable());
-  maintenance = std::make_unique<Maintenance>(
-      std::vector<BackgroundTask*>{checkpoint.get(), residence.get(), merge.get()});
-  return absl::OkStatus();
-}
-
-// Manifest, directory and runs.
-absl::Status Store::Impl::open_index() {
-  if (absl::Status status = manifest.load(); !status.ok()) return status;
-  const Manifest& found = manifest.durable();
-  auto opened_directory =
-      Directory::open(files, absl::StrCat(folder, "/directory"), found.directory_rows);
-  if (!opened_directory.ok()) return opened_directory.status();
-  directory = *std::move(opened_directory);
-
-  absl::Status status = open_postings(found.runs, postings);
-  if (status.ok()) status = open_postings(found.dead_runs, dead_postings);
-  if (!status.ok()) return status;
-  deaths = std::make_unique<DeathQueue>(*directory, *dead_postings, hasher);
-  checkpoint =
-      std::make_unique<CheckpointTask>(manifest, *directory, *postings, *dead_postings, clock);
-  residence = std::make_unique<ResidenceTask>(folder, *directory, *postings, *dead_postings);
-  merge = std::make_unique<MergeTask>(manifest, *directory, *postings, *dead_postings, clock);
-  return absl::OkStatus();
-}
-
-absl::Status Store::Impl::open_postings(const std::vector<std::string>& runs,
-                                        std::unique_ptr<PostingIndex>& opened) const {
-  auto index = PostingIndex::open(files, folder, runs, *directory, options.postings);
-  if (!index.ok()) return index.status();
-  opened = *std::move(index);
-  return absl::OkStatus();
-}
-
-absl::Status Store::Impl::forget_index() {
-  postings.reset();
-  dead_postings.reset();
-  directory.reset();
-  return manifest.forget();
-}
-
-// What a long log fills tables with is written as it comes, so that making the whole index again
-// takes no more memory than running. Whatever was read is durable.
-void Store::Impl::checkpoint_while_replaying(const LogRecord& record) {
-  if (!is_table_full() || checkpoint->is_under_way()) return;
-  const auto read = [&record](LogPosition at, PackedEventView& event) {
-    event = event_of_record(record.earlier->read(at));
-    return true;
-  };
-  while (!deaths->is_empty()) deaths->work(deaths->size(), read);
-  checkpoint->freeze({record.end, record.number + 1}, events_alive);
-  // A failure is no reason not to start: what could not be written stays in memory for now.
-  if (!checkpoint->write_now().ok()) return;
-  if (checkpoint->completed_count() % kCheckpointsPerReport != 0) return;
-  GYRE_LOG(kInfo, "%s: %u events of the log are indexed", folder.c_str(),
-           directory->next_sequence());
-}
-
-absl::Status Store::Impl::replay(const LogRecord& record) {
-  checkpoint->note_durable(record.end);
-  absl::Status status = unknown_record_type(record);
-  switch (record.type) {
-    case RecordType::kEvent:
-    case RecordType::kForeignRequest: status = replay_event(record); break;
-    case RecordType::kRetire: status = replay_retire(record); break;
-  }
-  if (status.ok()) checkpoint_while_replaying(record);
-  return status;
-}
-
-absl::Status Store::Impl::replay_event(const LogRecord& record) {
-  const auto decoded = decode_event_record(record.payload);
-  if (!decoded) {
-    return absl::DataLossError(absl::StrCat("record ", record.number,
-                                            " holds no event; restore "
-                                            "the store from a backup"));
-  }
-  for (const Sequence sequence : decoded->retired) {
-    if (sequence >= directory->next_sequence()) {
-      return absl::DataLossError(
-          absl::StrCat("record ", record.number, " retires event ", sequence,
-                       ", which does not exist; restore the store from a backup"));
-    }
-  }
-  retire(decoded->retired, death_cause_of(decoded->event));
-  if (record.type == RecordType::kEvent) {
-    index_event(decoded->event, record.position);
-  } else {
-    index_foreign_request(decoded->event, record.position);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Store::Impl::replay_retire(const LogRecord& record) {
-  const auto decoded = decode_retire_record(record.payload);
-  if (!decoded) {
-    return absl::DataLossError(absl::StrCat("record ", record.number,
-                                            " is malformed; restore "
-                                            "the store from a backup"));
-  }
-  for (const Sequence sequence : decoded->retired) {
-    if (sequence >= directory->next_sequence()) {
-      return absl::DataLossError(
-          absl::StrCat("record ", record.number, " retires event ", sequence,
-                       ", which does not exist; restore the store from a backup"));
-    }
-  }
-  retire(decoded->retired, DeathCause::kOther);
-  return absl::OkStatus();
-}
 
 // All of `terms`, and what is in `new_postings` already.
 void Store::Impl::post_terms(std::uint64_t created_at, std::uint64_t id_prefix, Sequence sequence) {
@@ -328,28 +66,41 @@ Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
   terms.clear();
   append_query_terms(hasher, event, terms);
   if (const auto address = address_of(event, pubkey)) {
-    terms.push_back(hasher.address(address->kind, address->pubkey, address->d));
+    const Term term = hasher.address(address->kind, address->pubkey, address->d);
+    note_newer_version(term);
+    terms.push_back(term);
   }
   append_tombstones(hasher, event, terms);
   if (expiration) {
     new_postings.push_back({hasher.expiry(), *expiration, id_prefix, sequence});
-    note_expiration(static_cast<std::int64_t>(*expiration));
+    expiry_sweep->note_expiration(static_cast<std::int64_t>(*expiration));
   }
   post_terms(created_at, id_prefix, sequence);
   ++events_alive;
   return sequence;
 }
 
+// The version before, if it is dead but was not superseded, has refused older ones until now. From
+// here on the new version does that, and compaction may drop the old one for good.
+void Store::Impl::note_newer_version(Term address) {
+  const auto newest = postings->find_newest({address});
+  if (!newest) return;
+  const std::uint16_t flags = directory->row(newest->sequence).flags;
+  if ((flags & kRowDead) == 0) return;
+  // Mostly the version that has just been retired. While the log is replayed the flag may come from
+  // a checkpoint that a crash cut short, whose dead postings are lost.
+  if ((flags & kRowSuperseded) != 0 && log != nullptr) return;
+  deaths->add_superseded(newest->sequence, address);
+}
+
 // A foreign request takes a row, so that its tombstones have a sequence to stand under, but the row
 // is dead from the start and no query term leads to it.
 Sequence Store::Impl::index_foreign_request(PackedEventView request, LogPosition position) {
   const Bytes32 id = request.id();
-  DirectoryRow row{};
-  row.position = position;
+  DirectoryRow row = row_of_no_event(position);
   row.created_at = request.created_at();
   row.id_prefix = prefix64(id.bytes.data());
   row.kind = request.kind();
-  row.flags = kRowDead;
   const Sequence sequence = directory->append(row);
   terms.clear();
   append_tombstones(hasher, request, terms);
@@ -413,20 +164,24 @@ std::optional<Verdict> Store::Impl::retire_by_records(RetireReason reason, std::
   while (retired.size() > count_max) {
     const std::size_t count = std::min(retired.size() - count_max, count_max);
     const auto first = retired.end() - static_cast<std::ptrdiff_t>(count);
-    const RetireRecord record{reason, {first, retired.end()}};
-    const std::vector<std::uint8_t> payload = encode_retire_record(record);
-    if (const auto verdict = why_no_room(payload.size())) return verdict;
-    const ByteSpan part(payload);
-    log->append(RecordType::kRetire, {&part, 1});
-    retire(record.retired, DeathCause::kOther);
+    if (const auto verdict = why_no_room(retire_record_bytes(count))) return verdict;
+    retire_by_record(reason, {first, retired.end()});
     retired.erase(first, retired.end());
   }
   return std::nullopt;
 }
 
+// Requires: there is room.
+void Store::Impl::retire_by_record(RetireReason reason, const std::vector<Sequence>& sequences) {
+  if (sequences.empty()) return;
+  const std::vector<std::uint8_t> payload = encode_retire_record({reason, sequences});
+  const ByteSpan part(payload);
+  log->append(RecordType::kRetire, {&part, 1});
+  retire(sequences, DeathCause::kOther);
+}
+
 Store::PutResult Store::Impl::append_event(RecordType type, PackedEventView event) {
-  const auto retired_max = static_cast<std::size_t>(
-      std::min(kRetiredPerRecordMax, log->payload_bytes_max() / kRetiredShare));
+  const std::size_t retired_max = retired_per_record_max();
   if (retired.size() > retired_max) {
     const std::uint64_t bytes = event.bytes().size() + retired_max * sizeof(Sequence);
     if (const auto verdict = why_no_room(bytes)) return {*verdict, 0, {}};
@@ -469,58 +224,14 @@ Store::PutResult Store::apply_foreign_request(PackedEventView request) {
   return impl_->append_event(RecordType::kForeignRequest, request);
 }
 
-bool Store::has_foreign_effects(PackedEventView event) {
-  if (event.kind() == nostr::kKindVanish) return true;
-  if (event.kind() != nostr::kKindDeletion) return false;
-  for (std::uint32_t i = 0; i < event.tag_count(); ++i) {
-    const nostr::TagEntry tag = event.tag(i);
-    if (tag.letter() == 'e' && tag.has_value() && is_lower_hex(event.tag_value(tag), 64))
-      return true;
-  }
-  return false;
-}
-
-// A clock that was set back lets events in whose expiration had been swept already.
-void Store::Impl::note_expiration(std::int64_t expiration_s) {
-  if (expiration_s > std::max(swept_until_s, sweep_until_s)) return;
-  sweep_place.reset();
-  swept_until_s = std::min(swept_until_s, expiration_s - 1);
-  sweep_until_s = swept_until_s;
-}
-
-// Each posting is looked at once, also of those that died before their time, and over all slices.
 bool Store::sweep_expired(std::size_t budget) {
   Impl& impl = *impl_;
-  if (!impl.sweep_place) {
-    const std::int64_t now_s = impl.clock.unix_s();
-    if (now_s <= impl.swept_until_s) return false;
-    impl.sweep_until_s = now_s;
-  }
-  const PostingRange range{impl.hasher.expiry(), static_cast<std::uint64_t>(impl.swept_until_s + 1),
-                           static_cast<std::uint64_t>(impl.sweep_until_s)};
-  RetireRecord record{RetireReason::kExpired, {}};
-  std::optional<PostingPlace> last;
-  PostingCursor cursor = impl.sweep_place ? impl.postings->find_behind(range, *impl.sweep_place)
-                                          : impl.postings->find(range);
-  for (; !cursor.is_at_end() && budget > 0; cursor.advance(), --budget) {
-    const Sequence sequence = cursor.sequence();
-    last = PostingPlace{cursor.created_at(), cursor.id_prefix(), sequence};
-    if (!impl.directory->is_dead(sequence)) record.retired.push_back(sequence);
-  }
-  if (!record.retired.empty()) {
-    const std::vector<std::uint8_t> payload = encode_retire_record(record);
-    if (impl.why_no_room(payload.size())) return false;  // The next sweep tries again.
-    const ByteSpan part(payload);
-    impl.log->append(RecordType::kRetire, {&part, 1});
-    impl.retire(record.retired, DeathCause::kOther);
-  }
-  if (!cursor.is_at_end()) {
-    impl.sweep_place = last;
-    return true;
-  }
-  impl.sweep_place.reset();
-  impl.swept_until_s = impl.sweep_until_s;
-  return false;
+  budget = std::min(budget, impl.retired_per_record_max());
+  if (impl.why_no_room(retire_record_bytes(budget))) return false;  // The next sweep tries again.
+  impl.swept.clear();
+  const bool has_more = impl.expiry_sweep->step(impl.clock.unix_s(), budget, impl.swept);
+  impl.retire_by_record(RetireReason::kExpired, impl.swept);
+  return has_more;
 }
 
 // Expired events that are not swept yet have no dead postings.
@@ -530,9 +241,9 @@ std::optional<std::uint64_t> Store::count(const nostr::Filter& filter, const Rea
   if (!impl.deaths->is_empty()) return std::nullopt;
   if (impl.dead_postings->find_newest({impl.hasher.unburied()})) return std::nullopt;
   const CountSources sources{*impl.postings, *impl.dead_postings, impl.hasher};
-  if (now_s > impl.swept_until_s) {
+  if (now_s > impl.expiry_sweep->swept_until_s()) {
     const PostingRange unswept{impl.hasher.expiry(),
-                               static_cast<std::uint64_t>(impl.swept_until_s + 1),
+                               static_cast<std::uint64_t>(impl.expiry_sweep->swept_until_s() + 1),
                                static_cast<std::uint64_t>(now_s)};
     if (count_alive(unswept, sources) > 0) return std::nullopt;
   }
@@ -551,6 +262,7 @@ bool Store::work(CommitPace pace) {
   impl_->checkpoint->note_durable(impl_->log->durable());
   impl_->work_off_deaths(kDeathsPerTurn);
   impl_->freeze_if_full();
+  impl_->full_compaction->work();
   impl_->maintenance->work();
   impl_->start_commit(pace);
   return has_moved;
@@ -564,10 +276,19 @@ void Store::Impl::start_commit(CommitPace pace) {
 }
 
 void Store::Impl::freeze_if_full() {
-  if (!is_table_full() || checkpoint->is_under_way() || !deaths->is_empty()) return;
+  if (is_table_full()) (void)freeze();
+}
+
+bool Store::Impl::freeze() {
+  if (checkpoint->is_under_way() || !deaths->is_empty()) return false;
   checkpoint->freeze(end_of_log(), events_alive);
   log->request_sync();
+  return true;
 }
+
+bool Store::is_disk_full() const { return impl_->log->is_disk_full(); }
+void Store::start_compacting_all() { impl_->full_compaction->start(); }
+bool Store::is_compacting_all() const { return impl_->full_compaction->is_under_way(); }
 
 void Store::start_threads(std::function<void()> on_progress) {
   impl_->log->expect_keeper();
@@ -613,6 +334,11 @@ StoreStatistics Store::statistics() const {
   statistics.cold_reads = impl_->reads->read_count();
   statistics.damaged_records = impl_->log->damage().records;
   statistics.failed_reads = impl_->log->damage().failed_reads;
+  const CompactionTask::Statistics& compaction = impl_->compaction->statistics();
+  statistics.compactions = compaction.segments_compacted;
+  statistics.failed_compactions = compaction.failures;
+  statistics.compacted_bytes = compaction.bytes_given_back;
+  statistics.dead_bytes = compaction.dead_bytes;
   return statistics;
 }
 
@@ -622,6 +348,7 @@ absl::Status Store::Impl::close() {
   keeper.stop_thread();
   maintenance->stop();
   merge->abandon();
+  compaction->abandon();
   // Closing makes the log durable to its end, so a checkpoint may count all of it.
   if (absl::Status status = log->close(); !status.ok()) return status;
   dying.forget();
@@ -647,16 +374,6 @@ absl::Status Store::Impl::checkpoint_at_close() {
   }
   checkpoint->freeze(end_of_log(), events_alive);
   return checkpoint->write_now();
-}
-
-ShardId owner_shard(const Bytes32& pubkey, const std::array<std::uint8_t, 16>& key,
-                    std::uint32_t shard_count) {
-  // Keyed, so that nobody can aim all authors of an attack at one shard.
-  std::uint64_t words[2];
-  std::memcpy(words, key.data(), sizeof words);
-  SipHash24 hash(words[0], words[1]);
-  hash.absorb(pubkey.bytes);
-  return static_cast<ShardId>(hash.finish() % shard_count);
 }
 
 }  // namespace gyre::storage

@@ -108,7 +108,7 @@ def report(relay):
     new = lines()[before:]
     check_equal(len(new), relay.shards, "lines of the report")
     read = sum(int(line.split("; ")[1].split()[0]) for line in new)
-    damaged = sum(int(line.rsplit(", ", 1)[1].split()[0]) for line in new)
+    damaged = sum(int(line.split(" records damaged")[0].rsplit(" ", 1)[1]) for line in new)
     return read, damaged
 
 

@@ -242,5 +242,90 @@ def empty_store(t):
     check_equal(t.connect(relay).query({}), [], "events after restarts")
 
 
+def unfinished_compactions(relay):
+    """Files that a compaction is writing; the next segment of each log is prepared under such a
+    name, too."""
+    found = []
+    for folder, _, names in os.walk(relay.store):
+        segments = [name for name in names if name.endswith(".seg")]
+        found += [
+            os.path.join(folder, name)
+            for name in names
+            if name.endswith(".seg.tmp") and name[: -len(".tmp")] in segments
+        ]
+    return found
+
+
+def sealed_bytes(relay):
+    """What compaction can make smaller: all of the log but the last segment of each shard."""
+    total = 0
+    for folder, _, names in os.walk(relay.store):
+        segments = sorted(name for name in names if name.endswith(".seg"))
+        total += sum(os.path.getsize(os.path.join(folder, name)) for name in segments[:-1])
+    return total
+
+
+def kill_while_compacting(relay, seconds):
+    """Kills the relay as soon as it writes a segment anew; False if it had nothing to compact."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if unfinished_compactions(relay):
+            relay.kill()
+            return True
+    relay.kill()
+    return False
+
+
+@suite.case("kill -9 while it compacts loses nothing and leaves nothing lying around", alone=True)
+def kill_compacting(t):
+    relay = t.own_relay(
+        {
+            "limits.message_bytes": 1 << 20,
+            "store.segment_bytes": 4 << 20,
+            "store.table_postings_max": 1000,
+            "store.compact_dead_percent": 100,
+        }
+    )
+    keys = t.keys(8)
+    client = t.connect(relay)
+    dead, left = [], []
+    for n in range(150):
+        batch = []
+        for key in keys:
+            text = f"{n} " + "x" * 12000
+            batch.append(make_event(key, 30023, [["d", "x"]], text, BASE_TIME + n))
+            batch.append(make_event(key, 1, [], text, BASE_TIME + n))
+        client.accept(*batch)
+        dead += batch[0::2] if n < 149 else []
+        left += batch[1::2] if n < 149 else batch
+    # The last checkpoint makes the deaths known to compaction.
+    t.restart(relay)
+    before = sealed_bytes(relay)
+    relay.settings["store.compact_dead_percent"] = 5
+    relay.terminate()
+    kills = 0
+    for _ in range(8):
+        relay.start()
+        kills += kill_while_compacting(relay, 0.5)
+    check(kills > 0, "no compaction was caught at its work")
+    relay.start()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        after = sealed_bytes(relay)
+        if after < before * 0.7 and not unfinished_compactions(relay):
+            break
+        time.sleep(0.05)
+    check_equal(unfinished_compactions(relay), [], "files of compactions that were killed")
+    check(after < before * 0.7, f"{after >> 10} KiB of {before >> 10} KiB are still taken")
+    for graceful in (False, True):
+        client = t.connect(relay)
+        for key in keys:
+            mine = newest_first([event for event in left if event["pubkey"] == key.pubkey])
+            check_equal(client.query({"authors": [key.pubkey]}), mine, "events left")
+            check_equal(client.count({"authors": [key.pubkey]}), len(mine), "COUNT")
+        client.refuse(dead[0], "duplicate")
+        t.restart(relay, graceful)
+
+
 if __name__ == "__main__":
     suite.main()

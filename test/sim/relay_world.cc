@@ -191,6 +191,8 @@ bool RelayWorld::run_background(ShardId id) {
   return true;
 }
 
+void RelayWorld::compact_all(ShardId id) { shards_[id]->store->start_compacting_all(); }
+
 bool RelayWorld::is_idle() const {
   for (const auto& shard : shards_) {
     if (!shard->relay->is_finished() && has_reason_to_turn(*shard)) return false;

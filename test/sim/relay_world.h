@@ -67,6 +67,8 @@ class RelayWorld {
   bool turn(ShardId shard);
   // One step of the shard's log writer and checkpoint worker; true if there was one to do.
   bool run_background(ShardId shard);
+  // Begins to compact all of the shard's log that can be.
+  void compact_all(ShardId shard);
 
   // Nothing will happen any more before time goes on or a client acts.
   [[nodiscard]] bool is_idle() const;

@@ -47,6 +47,9 @@ WorldOptions Simulation::choose_options() {
   options.network.delay_percent = one_of({0u, 25u, 60u});
 
   options.store.postings.table_postings_max = one_of({100u, 400u, 1'000'000u});
+  options.store.compaction = {.dead_share = one_of({0.05, 0.4, 1.0}),
+                              .gain_bytes_min = 64,
+                              .slice_bytes = one_of({2u, 64u}) * kKiB};
   options.store.log.segment_bytes = one_of({64u, 1024u}) * kKiB;
   options.store.log.reserve_bytes = one_of({16u, 256u}) * kKiB;
   options.store.log.tail_bytes_max = one_of({3'000u, 1'000'000u});
@@ -126,6 +129,8 @@ void Simulation::step() {
   if (choice < 80) return step_client();
   if (choice >= 95) return let_time_pass();
   const auto shard = static_cast<ShardId>(below(world_->shard_count()));
+  // These stores are too small to compact much of themselves.
+  if (chance(3)) world_->compact_all(shard);
   if (shard != slow_disk_ || chance(5)) (void)world_->run_background(shard);
 }
 

@@ -25,7 +25,7 @@
 namespace gyre::storage {
 
 struct DirectoryRow {
-  LogPosition position;  // Of the event's record.
+  LogPosition position;  // Of the event's record; see is_row_of_event().
   std::uint64_t created_at;
   std::uint64_t id_prefix;    // prefix64(id): breaks ties of created_at, lowest first.
   std::uint32_t author_hash;  // Low half of the author term: a cheap "surely not".
@@ -37,8 +37,16 @@ static_assert(sizeof(DirectoryRow) == 32);
 enum RowFlags : std::uint16_t {
   kRowDead = 1,        // Replaced, deleted, expired or vanished.
   kRowExpires = 2,     // Has an expiration: its event must be asked before it is served.
-  kRowSuperseded = 4,  // Dead because of a newer version of its address (DeathCause).
+  kRowSuperseded = 4,  // Dead, and there has been a newer version of its address.
 };
+
+// Rows of foreign requests, address marks and gaps have been dead from their beginning and never
+// counted as events; retire lists of the log may name them all the same. They are known by a bit
+// that no position has, since records stand at multiples of 8.
+inline constexpr std::uint64_t kNoEventBit = 1;
+[[nodiscard]] inline bool is_row_of_event(const DirectoryRow& row) {
+  return (row.position.value & kNoEventBit) == 0;
+}
 
 // A superseded event leaves its address to the version that took its place, so nothing of it needs
 // to be remembered. Any other dead version goes on refusing older ones (nips.md 09-10, 40-06).
@@ -71,6 +79,9 @@ class Directory {
   Sequence append(const DirectoryRow& row);  // Requires: next_sequence() < kSequenceMax.
   // Fine on a dead one: the first cause stands.
   void mark_dead(Sequence sequence, DeathCause cause);
+  // A version that died otherwise has been followed by a newer one after all.
+  // Requires: the row is dead.
+  void mark_superseded(Sequence sequence);
 
   // Brings all rows of the file into memory, or as many as it can before `is_stopping` turns true;
   // for one other thread, which calls it again and again.

@@ -27,6 +27,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "gyre/base/bytes.h"
@@ -34,8 +35,11 @@
 #include "gyre/base/random.h"
 #include "gyre/storage/file.h"
 #include "gyre/storage/format.h"
+#include "gyre/storage/manifest.h"
 
 namespace gyre::storage {
+
+class LogSegment;
 
 enum class Durability : std::uint8_t {
   kFsync,     // Acknowledge what is durable. Survives power loss.
@@ -52,6 +56,8 @@ struct LogOptions {
   Durability durability = Durability::kFsync;
   // As much of the log's end is kept in memory and read through the mapping (is_resident).
   std::uint64_t resident_bytes = std::numeric_limits<std::uint64_t>::max();
+  // Whose log it is. Segments that say otherwise are refused.
+  ShardIdentity owner = {};
 };
 
 // Clock of a process that runs in real time.
@@ -67,8 +73,11 @@ class ReplayedRecords {
 struct LogRecord {
   RecordType type;
   LogPosition position;  // Of the record; what read() takes.
-  LogPosition end;       // Of the byte after it.
-  std::uint64_t number;  // Counts records of the log from 0, without a gap.
+  LogPosition end;       // Of the byte after it, unless compaction has shortened it.
+  // What open() takes to replay from this record on; zero within a compacted segment, which is
+  // replayed as a whole.
+  LogPosition start;
+  std::uint64_t number;  // Counts records of the log from 0; a gap takes as many as it stands for.
   ByteSpan payload;
   const ReplayedRecords* earlier = nullptr;  // While the log is opened; else null.
 };
@@ -77,8 +86,9 @@ struct LogRecord {
 struct RecordPlace {
   std::shared_ptr<const File> file;
   std::uint64_t offset = 0;
-  std::uint64_t bytes_max = 0;  // What the file has from there on.
-  std::uint32_t seed = 0;       // Of the record's checksum.
+  std::uint64_t bytes_max = 0;                // What the file has from there on.
+  std::uint32_t seed = 0;                     // Of the record's checksum.
+  std::optional<std::uint32_t> named_offset;  // Which the record must say of itself (check_record).
 };
 
 // What was found to be wrong with the log's files while they were read.
@@ -162,6 +172,18 @@ class EventLog {
   [[nodiscard]] LogPosition acknowledged() const;
   [[nodiscard]] std::uint64_t next_number() const;
   [[nodiscard]] std::uint64_t bytes_on_disk() const;
+
+  // For compaction (segment_compactor.h): the segments up to number `last`, from the first on. All
+  // but the last of the log are sealed. Each lives until it is replaced.
+  // Requires: last <= appended().segment().
+  [[nodiscard]] std::vector<const LogSegment*> segments_up_to(std::uint32_t last) const;
+  // Ends the segment that is appended to, so that it is sealed with the next commit; nothing if it
+  // has no records. False while there is no next one: after the turns that take_completions() needs
+  // to get it, or when the disk is full.
+  [[nodiscard]] bool end_segment();
+  // Lets a compacted segment take the place of the one with its number, which is given back: what
+  // read() has lent of it is in use until the end of the turn.
+  [[nodiscard]] std::unique_ptr<LogSegment> replace_segment(std::unique_ptr<LogSegment> compacted);
 
   // Hands everything appended to the writer if it is idle. Once a turn, and once a second while
   // there are none: it is what times syncs and retries. Does not block.

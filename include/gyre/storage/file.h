@@ -55,6 +55,8 @@ class File {
   virtual void read_ahead(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const {}
   // False if the disk did not give it.
   virtual bool populate(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const { return true; }
+  // Drops what is synced from the page cache: the next read comes from the disk.
+  virtual void drop_cached() const {}
   // By which a FileReader names the file.
   [[nodiscard]] virtual int descriptor() const = 0;
 };

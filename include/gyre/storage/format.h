@@ -36,13 +36,21 @@ enum class RecordType : std::uint8_t {
   // A deletion or vanish request that lives in another shard, for its effects here (gift wraps).
   // Payload as kEvent; the event gets no sequence and is never served from here.
   kForeignRequest = 3,
+  // In compacted segments only. What was dropped: u32 records, u32 rows. So many numbers of records
+  // and sequences of events are passed over.
+  kGap = 4,
+  // In compacted segments only. A dead event that goes on refusing older versions of its address:
+  // u32 retired_count, u32 0, u32 retired[], padding to 8, u64 address term, u64 created_at,
+  // u64 id_prefix, pubkey.
+  kAddressMark = 5,
 };
 
 enum class RetireReason : std::uint32_t {
   kExpired = 1,
   kDeleted = 2,
   kVanished = 3,
-  kOperator = 4
+  kOperator = 4,
+  kSuperseded = 5,  // By a newer version of the address. Written by compaction only.
 };
 
 }  // namespace gyre::storage

@@ -24,9 +24,19 @@
 
 namespace gyre::storage {
 
+struct CompactionOptions {
+  // Segments of the log with a greater share of dead bytes are compacted; 1: none is.
+  double dead_share = 0.4;
+  // And only if that gives back so many bytes; of less, a file system with blocks sees nothing.
+  std::uint64_t gain_bytes_min = 4096;
+  // Of a segment at once: a fifth of a second or so, for which a checkpoint may have to wait.
+  std::uint64_t slice_bytes = 16ull << 20;
+};
+
 struct StoreOptions {
   LogOptions log;
   PostingIndex::Options postings;
+  CompactionOptions compaction;
 };
 
 // Why an event does or does not come in.
@@ -61,7 +71,11 @@ struct StoreStatistics {
   std::uint64_t failed_checkpoints = 0;
   std::uint64_t merges = 0;
   std::uint64_t failed_merges = 0;
-  std::uint64_t merged_postings = 0;  // Written by merges.
+  std::uint64_t merged_postings = 0;     // Written by merges.
+  std::uint64_t compactions = 0;         // Segments compacted since the start.
+  std::uint64_t failed_compactions = 0;  // Since the start; each was or will be tried again.
+  std::uint64_t compacted_bytes = 0;     // Given back since the start.
+  std::uint64_t dead_bytes = 0;          // Of the log, as of the last survey.
 };
 
 class Store {
@@ -128,6 +142,15 @@ class Store {
   // True while writer or checkpoints are under way: on_progress will be called, and work() will
   // have something to take. Whoever was told kBusy while it is false may try again at once.
   [[nodiscard]] bool is_working() const;
+
+  // The log found no space for more at its last attempt.
+  [[nodiscard]] bool is_disk_full() const;
+
+  // Gives back all the space that can be given back, over many turns, for tools that have the store
+  // to themselves: ends the segment that is appended to, writes a checkpoint, and compacts whatever
+  // has something dead, threshold or not. A failure ends it (StoreStatistics).
+  void start_compacting_all();
+  [[nodiscard]] bool is_compacting_all() const;
 
   [[nodiscard]] StoreStatistics statistics() const;
   [[nodiscard]] const LogRecovery& recovery() const;

@@ -45,7 +45,8 @@ Config changed_everywhere() {
              .segment_bytes = 64 * 1024 * 1024,
              .resident_bytes = 123 * 1024 * 1024,
              .expiry_sweep_s = 9,
-             .table_postings_max = 2000};
+             .table_postings_max = 2000,
+             .compact_dead_percent = 30};
   c.limits = {.connections = 1,
               .connections_per_ip = 2,
               .message_bytes = 4096,

@@ -192,11 +192,11 @@ TEST_F(LogRecoveryTest, ASegmentWithoutItsHeaderIsRefused) {
 TEST_F(LogRecoveryTest, ASegmentOfALaterFormatIsRefusedByName) {
   make_log(3);
   Bytes later = content(1);
-  later[8] = 2;
+  later[8] = 3;
   overwrite(1, later);
   const absl::Status status = harness_.open();
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("log format 2"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("log format 3"));
 }
 
 TEST_F(LogRecoveryTest, OtherFilesOfTheFolderAreLeftAlone) {

@@ -90,7 +90,7 @@ TEST(Record, RetireRecordOfAnotherLengthOrReasonIsMalformed) {
   std::vector<std::uint8_t> longer = good;
   longer.push_back(0);
   EXPECT_FALSE(decode_retire_record(longer).has_value());
-  constexpr std::uint8_t kOthers[] = {0, 5, 255};
+  constexpr std::uint8_t kOthers[] = {0, 6, 255};
   for (const std::uint8_t reason : kOthers) {
     std::vector<std::uint8_t> changed = good;
     changed[0] = reason;

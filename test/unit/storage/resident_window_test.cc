@@ -142,5 +142,37 @@ TEST_F(ResidentWindowTest, StopsWhenItIsTold) {
   EXPECT_EQ(files_[2]->highest, 0u);
 }
 
+// Positions in a compacted segment are not places in its file.
+TEST_F(ResidentWindowTest, ACompactedSegmentCountsOnlyAsAWhole) {
+  ResidentWindow window(1000 + kSegmentBytes + 5000);
+  fill(window, 1000);
+  EXPECT_TRUE(window.contains(LogPosition::at(1, kSegmentBytes - 4000)));
+  const auto file = std::make_shared<PopulatedFile>();
+  window.replace_compacted(1, file, 9000, 9100);
+  window.set_end(LogPosition::at(3, 1008));
+  EXPECT_FALSE(window.contains(LogPosition::at(1, kSegmentBytes - 8)));
+  EXPECT_TRUE(window.contains(LogPosition::at(2, 64)));
+  window.replace_compacted(2, std::make_shared<PopulatedFile>(), 100, 200);
+  window.set_end(LogPosition::at(3, 1016));
+  EXPECT_TRUE(window.contains(LogPosition::at(2, 64)));
+}
+
+TEST_F(ResidentWindowTest, TablesOfCompactedSegmentsAreKeptWhereverTheWindowBegins) {
+  ResidentWindow window(500);
+  fill(window, 1000);
+  const auto first = std::make_shared<PopulatedFile>();
+  const auto again = std::make_shared<PopulatedFile>();
+  window.replace_compacted(1, first, 9000, 9100);
+  window.expect_keeper();
+  EXPECT_TRUE(keep(window));
+  EXPECT_EQ(first->lowest, 9000u);
+  EXPECT_EQ(first->highest, 9100u);
+  window.replace_compacted(1, again, 700, 800);
+  EXPECT_TRUE(keep(window));
+  EXPECT_EQ(again->lowest, 700u);
+  window.replace_compacted(1, nullptr, 64, 64);
+  EXPECT_TRUE(keep(window));
+}
+
 }  // namespace
 }  // namespace gyre::storage

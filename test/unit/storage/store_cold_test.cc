@@ -22,6 +22,7 @@ class ColdStore : public testing::Test {
  protected:
   ColdStore() : reader_(harness_.disk) {
     harness_.options.log.resident_bytes = 0;
+    harness_.options.compaction.gain_bytes_min = 64;
     const absl::Status status = harness_.open();
     EXPECT_TRUE(status.ok()) << status.ToString();
     harness_.store->cold_reads().read_by(&reader_);
@@ -165,6 +166,58 @@ TEST_F(ColdStore, IdsThatDifferEarlierNeedNoRecord) {
   ASSERT_EQ(put(version("0123456789abcd00", '5', "stored")), Verdict::kAccept);
   EXPECT_EQ(put(version("0123456789abcdff", '0', "higher")), Verdict::kStale);
   EXPECT_EQ(put(version("0123456789000000", 'f', "lower")), Verdict::kAccept);
+}
+
+// It was a candidate, found no buffer, and is gone when there is one.
+TEST_F(ColdStore, AScanDoesNotLookForWhatCompactionHasDroppedMeanwhile) {
+  std::vector<PackedEvent> notes;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    notes.push_back(pack_unsigned_event(
+        {.key_index = kAlice, .created_at = kTime + i, .content = std::string(400, 'c')}));
+    ASSERT_EQ(put(notes.back()), Verdict::kAccept);
+  }
+  ColdReads& reads = harness_.store->cold_reads();
+  const QuerySources sources = harness_.store->sources();
+  std::vector<ColdRead> held;
+  while (held.size() + 1 < ColdReads::kReadsMax) {
+    held.push_back(reads.start_ahead(sources.directory.row(0).position));
+  }
+  nostr::Filter filter;
+  filter.kinds = {1};
+  const EverythingIsReadable access;
+  CountingWaiter waiter;
+  Scan scan(sources, {&filter, 1}, {{UINT64_MAX}, UINT64_MAX}, access, harness_.clock.unix_s(),
+            &waiter);
+  std::uint64_t budget = 1'000'000;
+  Sequence sequence = 0;
+  nostr::PackedEventView event;
+  ASSERT_EQ(scan.next(budget, sequence, event), Scan::Step::kWaiting);
+
+  const PackedEvent& second = notes[notes.size() - 2];
+  ASSERT_EQ(put(pack_unsigned_event({.key_index = kAlice,
+                                     .created_at = kTime + 500,
+                                     .kind = 5,
+                                     .tags = {{"e", id_of(second)}}})),
+            Verdict::kAccept);
+  reader_.complete(0);
+  held.erase(held.begin());
+  harness_.settle();
+  reader_.complete(reader_.count() - 1);  // What the dead one was posted under.
+  harness_.store->start_compacting_all();
+  for (int turn = 0; turn < 1'000 && harness_.store->is_compacting_all(); ++turn) harness_.settle();
+  ASSERT_GT(harness_.store->statistics().compactions, 0u);
+
+  held.clear();
+  std::vector<PackedEvent> found;
+  while (true) {
+    reader_.complete_all();
+    const Scan::Step step = scan.next(budget, sequence, event);
+    if (step == Scan::Step::kFinished) break;
+    if (step == Scan::Step::kEvent) found.emplace_back(event.bytes().begin(), event.bytes().end());
+  }
+  notes.erase(notes.end() - 2);
+  EXPECT_TRUE(std::equal(found.begin(), found.end(), notes.rbegin(), notes.rend()));
+  EXPECT_EQ(harness_.store->statistics().damaged_records, 0u);
 }
 
 }  // namespace

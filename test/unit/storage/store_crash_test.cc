@@ -29,6 +29,8 @@ struct Outcome {
   int crashes = 0;
   int checkpoints = 0;
   std::uint64_t merges = 0;
+  std::uint64_t compactions = 0;
+  int forgotten = 0;  // Manifests.
 };
 
 class History {
@@ -36,8 +38,11 @@ class History {
   History(std::uint64_t seed, Durability durability)
       : harness_(StoreHarness::Disk::kSimulated, seed), durability_(durability) {
     harness_.options.log.durability = durability;
-    harness_.options.log.segment_bytes = 16 * 1024;
+    harness_.options.log.segment_bytes = 8 * 1024;
     harness_.options.log.reserve_bytes = 4 * 1024;
+    harness_.options.compaction.dead_share = below(3) == 0 ? 1 : 0.05;
+    harness_.options.compaction.gain_bytes_min = 256;
+    harness_.options.compaction.slice_bytes = 256 + below(4000);
     harness_.options.postings.table_postings_max = below(3) == 0 ? 1'000'000 : 32 + below(100);
     harness_.options.postings.merge_slice_postings = 1 + below(300);
     harness_.options.postings.merged_tables = 2 + below(3);
@@ -58,6 +63,7 @@ class History {
     }
     outcome.checkpoints += static_cast<int>(harness_.store->statistics().runs > runs_at_start_);
     outcome.merges += harness_.store->statistics().merges;
+    outcome.compactions += harness_.store->statistics().compactions;
     const bool has_power_failed = is_off() || below(2) == 0;
     harness_.end();
     if (has_power_failed) return fail_power();
@@ -66,6 +72,7 @@ class History {
   }
 
   void recover() {
+    if (below(4) == 0) forget_index();
     while (true) {
       if (below(3) == 0) harness_.disk.power_off_after(below(15));
       const absl::Status status = harness_.open();
@@ -153,6 +160,15 @@ class History {
     draft.kind = below(4) == 0 ? 62 : 5;
     for (int i = 0; i < 4; ++i) draft.tags.push_back({"e", some_id()});
     return pack_unsigned_event(draft);
+  }
+
+  // Then the log alone must say everything, compacted or not.
+  void forget_index() {
+    const std::string manifest = "store/shard-000/manifest";
+    if (!harness_.disk.exists(manifest)) return;
+    EXPECT_TRUE(harness_.disk.remove(manifest).ok());
+    EXPECT_TRUE(harness_.disk.sync_directory("store/shard-000").ok());
+    ++outcome.forgotten;
   }
 
   void fail_power() {
@@ -293,11 +309,15 @@ TEST_P(StoreCrash, LeavesABeginningOfTheHistoryWithAllThatWasAcknowledged) {
     sum.crashes += outcome.crashes;
     sum.checkpoints += outcome.checkpoints;
     sum.merges += outcome.merges;
+    sum.compactions += outcome.compactions;
+    sum.forgotten += outcome.forgotten;
   }
   // Else the histories were too tame to show anything.
   EXPECT_GE(sum.crashes, 350);
   EXPECT_GE(sum.checkpoints, 50);
   EXPECT_GE(sum.merges, 10u);
+  EXPECT_GE(sum.compactions, 50u);
+  EXPECT_GE(sum.forgotten, 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(UnderEachPromise, StoreCrash,
