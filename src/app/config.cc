@@ -105,6 +105,10 @@ class ConfigBuilder {
     // 2.4 in all), and the numbers of the events it retires: 4 covers them.
     check(config_.store.segment_bytes >= 4 * std::uint64_t{config_.limits.message_bytes},
           "store.segment_bytes", "at least four times", "limits.message_bytes");
+    // The segment that is written to and the one before cannot be made smaller.
+    check(config_.retention.max_bytes == 0 ||
+              config_.retention.max_bytes >= 4 * config_.store.segment_bytes,
+          "store.retention.max_bytes", "0 or at least four times", "store.segment_bytes");
   }
 
   [[nodiscard]] absl::StatusOr<Config> finish() && {

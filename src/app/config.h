@@ -60,6 +60,17 @@ struct Config {
     std::uint32_t compact_dead_percent = 40;  // 100: never.
   };
 
+  struct Retention {
+    struct KindAge {
+      std::uint16_t first;
+      std::uint16_t last;
+      std::uint64_t max_age_s;  // 0: for ever.
+    };
+    std::uint64_t max_age_s = 0;  // 0: for ever.
+    std::vector<KindAge> kinds;   // No kind in two of them.
+    std::uint64_t max_bytes = 0;  // 0: no limit.
+  };
+
   struct Limits {
     std::uint32_t connections = 20'000;
     std::uint32_t connections_per_ip = 200;  // 0: no limit.
@@ -97,6 +108,7 @@ struct Config {
   Net net;
   Relay relay;
   Store store;
+  Retention retention;
   Limits limits;
   Auth auth;
   Log log;

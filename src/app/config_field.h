@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
+#include "app/age_text.h"
 #include "app/config.h"
 #include "app/config_source.h"
 #include "app/size_text.h"
@@ -41,6 +43,13 @@ inline constexpr std::size_t kTextBytesMax = 4096;
 
 // `items` in TOML notation.
 [[nodiscard]] std::string toml_list(const std::vector<std::string>& items);
+
+inline constexpr std::string_view kAgeDescription =
+    "a number with s, m, h, d, w or y, as \"90d\", or \"forever\"";
+// Sorted by kind. Nothing if a key or a value is wrong, or a kind stands in two entries.
+[[nodiscard]] std::optional<std::vector<Config::Retention::KindAge>> parse_kind_ages(
+    const TextTable& table);
+[[nodiscard]] std::string kind_ages_text(const std::vector<Config::Retention::KindAge>& ages);
 
 namespace internal {
 
@@ -171,6 +180,40 @@ ConfigField kind_list_field() {
               items.push_back(std::to_string(kind));
             }
             return toml_list(items);
+          },
+          internal::copy_member<kSection, kMember>};
+}
+
+// Seconds, written as in age_text.h; 0 is "forever".
+template <auto kSection, auto kMember>
+ConfigField age_field() {
+  return {std::string(kAgeDescription),
+          [](const SettingValue& value, Config& config) {
+            const auto* text = std::get_if<std::string>(&value);
+            const auto age = text == nullptr ? std::nullopt : parse_age(*text);
+            if (age) internal::member<kSection, kMember>(config) = *age;
+            return age.has_value();
+          },
+          [](const Config& config) {
+            return toml_quoted(age_text(internal::member<kSection, kMember>(config)));
+          },
+          internal::copy_member<kSection, kMember>};
+}
+
+// Config::Retention::KindAge's from a table such as { 1 = "30d", 30000-39999 = "1y" }.
+template <auto kSection, auto kMember>
+ConfigField kind_age_table_field() {
+  return {"a table of kinds or ranges of kinds, none twice, and for each " +
+              std::string(kAgeDescription) +
+              ": { 1 = \"30d\", 30000-39999 = \"1y\", 0 = \"forever\" }",
+          [](const SettingValue& value, Config& config) {
+            const auto* table = std::get_if<TextTable>(&value);
+            auto ages = table == nullptr ? std::nullopt : parse_kind_ages(*table);
+            if (ages) internal::member<kSection, kMember>(config) = *std::move(ages);
+            return ages.has_value();
+          },
+          [](const Config& config) {
+            return kind_ages_text(internal::member<kSection, kMember>(config));
           },
           internal::copy_member<kSection, kMember>};
 }

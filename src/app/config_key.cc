@@ -20,6 +20,7 @@ static_assert(static_cast<std::size_t>(Durability::kOs) + 1 == kDurabilityNames.
 static_assert(static_cast<std::size_t>(LogLevel::kError) + 1 == kLogLevelNames.size());
 
 constexpr std::uint64_t kGiB = 1024 * kMiB;
+constexpr std::uint64_t kTiB = 1024 * kGiB;
 constexpr std::uint32_t kYearS = 365 * 24 * 3600;
 
 bool is_any(std::string_view) { return true; }
@@ -149,6 +150,22 @@ std::vector<ConfigKey> store_keys() {
   };
 }
 
+std::vector<ConfigKey> retention_keys() {
+  return {
+      {"store.retention", "max_age", Reload::kLive,
+       age_field<&C::retention, &C::Retention::max_age_s>(),
+       "How old an event may become, by its created_at."},
+      {"store.retention", "kinds", Reload::kLive,
+       kind_age_table_field<&C::retention, &C::Retention::kinds>(),
+       "The same for single kinds and ranges of them, in place of max_age."},
+      {"store.retention", "max_bytes", Reload::kLive,
+       size_field<&C::retention, &C::Retention::max_bytes>(0, 1024 * kTiB),
+       "What the whole store may take on the disk, besides 32 bytes for each event ever stored; 0: "
+       "no limit. Above it the oldest events go, by created_at. Each shard has an equal part, of "
+       "at least four times store.segment_bytes."},
+  };
+}
+
 std::vector<ConfigKey> connection_limit_keys() {
   return {
       {"limits", "connections", Reload::kLive,
@@ -236,8 +253,8 @@ std::vector<ConfigKey> other_keys() {
 
 std::vector<ConfigKey> all_keys() {
   std::vector<ConfigKey> keys;
-  for (auto* section : {net_keys, relay_keys, store_keys, connection_limit_keys, event_limit_keys,
-                        query_limit_keys, other_keys}) {
+  for (auto* section : {net_keys, relay_keys, store_keys, retention_keys, connection_limit_keys,
+                        event_limit_keys, query_limit_keys, other_keys}) {
     for (ConfigKey& key : section()) keys.push_back(std::move(key));
   }
   return keys;
@@ -247,10 +264,13 @@ struct SectionMeaning {
   std::string_view section;
   std::string_view meaning;
 };
-constexpr std::array<SectionMeaning, 7> kSections = {{
+constexpr std::array<SectionMeaning, 8> kSections = {{
     {"net", "Connections: addresses and time-outs."},
     {"relay", "What this relay is and how it presents itself."},
     {"store", "Where and how events are kept."},
+    {"store.retention",
+     "How long events are kept; without these for ever. Deletion and vanish requests always are. "
+     "What is too old is refused, and removed within store.expiry_sweep_s."},
     {"limits",
      "What one client may ask for. Most of these numbers are shown in the NIP-11 document, and "
      "all are enforced."},
@@ -265,14 +285,20 @@ std::string ConfigKey::path() const { return std::string(section) + "." + std::s
 
 std::string ConfigKey::environment() const {
   std::string variable = "GYRE_" + std::string(section) + "_" + std::string(name);
-  std::ranges::transform(variable, variable.begin(),
-                         [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+  std::ranges::transform(variable, variable.begin(), [](char c) {
+    if (c == '.') return '_';
+    return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c;
+  });
   return variable;
 }
 
 std::span<const ConfigKey> config_keys() {
   static const std::vector<ConfigKey> keys = all_keys();
   return keys;
+}
+
+bool is_config_section(std::string_view path) {
+  return std::ranges::find(kSections, path, &SectionMeaning::section) != kSections.end();
 }
 
 std::string_view section_meaning(std::string_view section) {

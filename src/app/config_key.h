@@ -28,6 +28,7 @@ struct ConfigKey {
 [[nodiscard]] std::span<const ConfigKey> config_keys();
 
 // What a section is about, for its head in the file. Requires: a section of the table.
+[[nodiscard]] bool is_config_section(std::string_view path);
 [[nodiscard]] std::string_view section_meaning(std::string_view section);
 
 }  // namespace gyre::app

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <utility>
 
+#include "app/config_key.h"
+
 // Debian's shared library is built with exceptions, which makes another ABI: header only it is.
 #undef TOML_SHARED_LIB
 #undef TOML_HEADER_ONLY
@@ -32,13 +34,15 @@ std::string shortened(std::string text) {
 std::string shown_node(const toml::node& node) {
   if (const auto* text = node.as_string()) return shortened(toml_quoted(text->get()));
   std::ostringstream out;
-  node.visit([&out](const auto& concrete) {
-    if constexpr (toml::is_table<decltype(concrete)>) {
-      out << "{ a table }";
-    } else {
-      out << concrete;
+  if (const auto* table = node.as_table()) {
+    std::string_view separator = "{ ";
+    for (const auto& [key, value] : *table) {
+      out << std::exchange(separator, ", ") << key.str() << " = " << shown_node(value);
     }
-  });
+    out << (table->empty() ? "{}" : " }");
+  } else {
+    node.visit([&out](const auto& concrete) { out << concrete; });
+  }
   return shortened(std::move(out).str());
 }
 
@@ -50,6 +54,15 @@ SettingValue list_of(const toml::array& array) {
   return values;
 }
 
+SettingValue table_of(const toml::table& table) {
+  TextTable texts;
+  for (const auto& [key, node] : table) {
+    if (!node.is_string()) return UnsupportedValue{};
+    texts.emplace_back(std::string(key.str()), node.ref<std::string>());
+  }
+  return texts;
+}
+
 SettingValue value_of(const toml::node& node) {
   if (const auto* boolean = node.as_boolean()) return boolean->get();
   if (const auto* integer = node.as_integer()) return integer->get();
@@ -59,6 +72,7 @@ SettingValue value_of(const toml::node& node) {
     if (array->is_homogeneous<std::int64_t>()) return list_of<std::int64_t>(*array);
     if (array->is_homogeneous<std::string>()) return list_of<std::string>(*array);
   }
+  if (const auto* table = node.as_table()) return table_of(*table);
   return UnsupportedValue{};
 }
 
@@ -71,7 +85,7 @@ void append_table(const toml::table& table, const std::string& prefix, const std
   for (const auto& [key, node] : table) {
     const std::string path = prefix + std::string(key.str());
     const toml::table* section = node.as_table();
-    if (section != nullptr && prefix.empty()) {
+    if (section != nullptr && (prefix.empty() || is_config_section(path))) {
       append_table(*section, path + ".", name, out);
     } else {
       out.push_back({path, value_of(node), shown_node(node), at_line(name, key.source())});

@@ -7,16 +7,20 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace gyre::app {
 
-// What no key takes: dates, floats, tables, lists of lists or of mixed types.
+// What no key takes: dates, floats, lists of lists or of mixed types, and such tables.
 struct UnsupportedValue {};
 
+// A table of texts.
+using TextTable = std::vector<std::pair<std::string, std::string>>;
+
 using SettingValue = std::variant<UnsupportedValue, bool, std::int64_t, std::string,
-                                  std::vector<std::int64_t>, std::vector<std::string>>;
+                                  std::vector<std::int64_t>, std::vector<std::string>, TextTable>;
 
 struct Setting {
   std::string key;     // "section.key", or whatever was written in its place.

@@ -110,6 +110,9 @@ absl::Status Server::run() {
              config_.store.path.c_str(), data_->shard_count(), wanted_shards);
   }
 
+  absl::Status status = check_for_shards(config_, data_->shard_count());
+  if (!status.ok()) return status;
+
   const auto address = runtime::Address::parse(config_.net.listen);
   GYRE_ASSERT(address.has_value());  // load_config() has checked it.
   auto listeners = net::open_listeners(*address, data_->shard_count());
@@ -117,7 +120,7 @@ absl::Status Server::run() {
   listeners_ = *std::move(listeners);
   listen_ = net::local_address(listeners_.front()).to_string();
 
-  if (absl::Status status = start_shards(); !status.ok()) return status;
+  if (status = start_shards(); !status.ok()) return status;
   log_start();
   std::printf("listening on %s\n", listen_.c_str());
   std::fflush(stdout);
@@ -129,7 +132,7 @@ absl::Status Server::run() {
 absl::Status Server::start_shards() {
   const std::uint32_t count = data_->shard_count();
   const std::uint64_t memory_bytes = runtime::memory_limit_bytes();
-  settings_ = relay_settings(config_, listen_);
+  settings_ = relay_settings(config_, listen_, count);
   store_options_ = store_options(config_);
   mesh_ = std::make_unique<runtime::Mesh>(count, kRequestSlots, kReplySlots);
   rings_ = std::make_unique<runtime::UringSet>(count);
@@ -219,7 +222,11 @@ void Server::serve_signals() {
 }
 
 void Server::reload() {
-  const auto loaded = load_config(sources_);
+  auto loaded = load_config(sources_);
+  if (loaded.ok()) {
+    const absl::Status status = check_for_shards(*loaded, data_->shard_count());
+    if (!status.ok()) loaded = status;
+  }
   if (!loaded.ok()) {
     GYRE_LOG(kError, "reload refused, the old configuration stays: %s",
              std::string(loaded.status().message()).c_str());
@@ -231,7 +238,7 @@ void Server::reload() {
   }
   config_ = merge_reload(config_, *loaded);
   set_log_level(config_.log.level);
-  const relay::Settings settings = relay_settings(config_, listen_);
+  const relay::Settings settings = relay_settings(config_, listen_, data_->shard_count());
   for (const auto& shard : shards_) {
     shard->send({relay::ControlMessage::Type::kReload, new relay::Settings(settings)});
   }

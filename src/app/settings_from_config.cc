@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/size_text.h"
 #include "app/version.h"
 #include "gyre/base/assert.h"
 #include "gyre/base/ids.h"
@@ -44,9 +45,20 @@ nostr::MessageLimits message_limits(const Config& config) {
   return limits;
 }
 
+storage::RetentionPolicy retention_policy(const Config& config, std::uint32_t shard_count) {
+  storage::RetentionPolicy policy;
+  policy.max_age_s = config.retention.max_age_s;
+  for (const Config::Retention::KindAge& entry : config.retention.kinds) {
+    policy.kinds.push_back({entry.first, entry.last, entry.max_age_s});
+  }
+  policy.max_bytes = config.retention.max_bytes / shard_count;
+  return policy;
+}
+
 }  // namespace
 
-relay::Settings relay_settings(const Config& config, const std::string& listen) {
+relay::Settings relay_settings(const Config& config, const std::string& listen,
+                               std::uint32_t shard_count) {
   relay::Settings settings;
   settings.limits.message = message_limits(config);
   settings.limits.net = net_limits(config);
@@ -77,6 +89,7 @@ relay::Settings relay_settings(const Config& config, const std::string& listen) 
   settings.is_auth_required = config.auth.required;
   settings.has_eose_hints = config.relay.eose_hints;
   settings.expiry_sweep_s = config.store.expiry_sweep_s;
+  settings.retention = retention_policy(config, shard_count);
   return settings;
 }
 
@@ -87,6 +100,18 @@ std::uint64_t resident_bytes_of_shard(const Config& config, std::uint64_t memory
   // machine.
   const std::uint64_t share = memory_bytes / 2 / shards;
   return std::max(kResidentBytesMin, share - std::min(share, index_bytes));
+}
+
+// load_config() has checked it for one shard.
+absl::Status check_for_shards(const Config& config, std::uint32_t shard_count) {
+  const std::uint64_t segments_bytes = 4 * config.store.segment_bytes;
+  const std::uint64_t max_bytes = config.retention.max_bytes;
+  if (max_bytes == 0 || max_bytes / shard_count >= segments_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "store.retention.max_bytes = " + size_text(max_bytes) + ": must be 0 or at least " +
+      size_text(segments_bytes * shard_count) + ", which is four times store.segment_bytes (" +
+      size_text(config.store.segment_bytes) + ") for each of the " + std::to_string(shard_count) +
+      " shards of this store");
 }
 
 storage::StoreOptions store_options(const Config& config) {

@@ -56,6 +56,14 @@ class JsonObject {
   bool is_first_ = true;
 };
 
+// NIP-11 has one number for all kinds; kinds with a retention of their own may have another.
+std::uint64_t lowest_age_limit_s(const Settings& settings) {
+  const auto window_s = static_cast<std::uint64_t>(settings.limits.created_at_past_s);
+  const std::uint64_t kept_s = settings.retention.max_age_s;
+  if (window_s == 0 || kept_s == 0) return std::max(window_s, kept_s);
+  return std::min(window_s, kept_s);
+}
+
 void append_limitation(const Settings& settings, std::string& out) {
   const Limits& limits = settings.limits;
   JsonObject object(out);
@@ -70,8 +78,8 @@ void append_limitation(const Settings& settings, std::string& out) {
   object.boolean("auth_required", settings.is_auth_required);
   object.boolean("payment_required", false);
   object.boolean("restricted_writes", false);
-  if (limits.created_at_past_s > 0) {
-    object.number("created_at_lower_limit", static_cast<std::uint64_t>(limits.created_at_past_s));
+  if (const std::uint64_t age_s = lowest_age_limit_s(settings); age_s > 0) {
+    object.number("created_at_lower_limit", age_s);
   }
   if (limits.created_at_future_s > 0) {
     object.number("created_at_upper_limit", static_cast<std::uint64_t>(limits.created_at_future_s));

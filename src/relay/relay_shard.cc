@@ -142,6 +142,10 @@ bool RelayShard::work() {
     is_sweep_due_ = environment_.store.sweep_expired(kSweepBudget);
     has_more |= is_sweep_due_;
   }
+  if (is_retention_due_) {
+    is_retention_due_ = environment_.store.apply_retention(settings_->retention, kSweepBudget);
+    has_more |= is_retention_due_;
+  }
   // More records follow in the next turns while signatures wait, unless the log has no room for
   // them.
   const bool has_more_records =
@@ -209,6 +213,7 @@ void RelayShard::on_drain_timer() { parts_->pool.drop_all(); }
 
 void RelayShard::on_sweep_timer() {
   is_sweep_due_ = true;
+  is_retention_due_ = !settings_->retention.is_empty();
   const std::uint64_t interval_ns = std::uint64_t{settings_->expiry_sweep_s} * 1'000'000'000;
   environment_.timers.set(sweep_timer_, environment_.clock.monotonic_ns() + interval_ns);
 }

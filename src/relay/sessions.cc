@@ -76,6 +76,16 @@ std::int64_t past_window_s(std::uint16_t kind, const Limits& limits) {
   return is_backdated ? std::max(limits.created_at_past_s, kBackdatingS) : limits.created_at_past_s;
 }
 
+// "90 days", "36 hours": in the largest unit that leaves no rest.
+std::string duration_text(std::uint64_t seconds) {
+  constexpr std::pair<std::uint64_t, std::string_view> kUnits[] = {
+      {24 * 3600, " day"}, {3600, " hour"}, {60, " minute"}, {1, " second"}};
+  const auto* unit = std::ranges::find_if(
+      kUnits, [seconds](const auto& candidate) { return seconds % candidate.first == 0; });
+  const std::uint64_t count = seconds / unit->first;
+  return std::to_string(count) + std::string(unit->second) + (count == 1 ? "" : "s");
+}
+
 std::uint64_t cost_of(const std::vector<nostr::Filter>& filters) {
   std::uint64_t cost = 0;
   for (const nostr::Filter& filter : filters) {
@@ -203,6 +213,9 @@ Refusal Sessions::why_not_publish(const Session& session, PackedEventView event)
   if (limits.created_at_past_s > 0 && created_at < now_s - past_window_s(event.kind(), limits)) {
     return {Prefix::kInvalid, "created_at lies too far in the past"};
   }
+  if (const Refusal refusal = why_not_kept(event, now_s); refusal.prefix != Prefix::kNone) {
+    return refusal;
+  }
   const bool is_repost =
       event.kind() == nostr::kKindRepost || event.kind() == nostr::kKindGenericRepost;
   if (is_repost && nostr::embeds_protected_event(event)) {
@@ -212,6 +225,20 @@ Refusal Sessions::why_not_publish(const Session& session, PackedEventView event)
     return {Prefix::kInvalid, "the request to vanish names other relays, not this one"};
   }
   return event.is_protected() ? why_not_protected(session, event) : kAccepted;
+}
+
+// What the next sweep would remove is better not taken. Ephemeral events are not kept anyway.
+Refusal Sessions::why_not_kept(PackedEventView event, std::int64_t now_s) {
+  const std::uint16_t kind = event.kind();
+  if (nostr::kind_class(kind) == nostr::KindClass::kEphemeral) return kAccepted;
+  const std::uint64_t age_max_s = settings_.retention.max_age_of(kind);
+  if (age_max_s == 0 || static_cast<std::int64_t>(event.created_at()) >=
+                            now_s - static_cast<std::int64_t>(age_max_s)) {
+    return kAccepted;
+  }
+  refusal_text_ = "older than the " + duration_text(age_max_s) + " that events of kind " +
+                  std::to_string(kind) + " are kept here";
+  return {Prefix::kBlocked, refusal_text_};
 }
 
 bool Sessions::is_vanish_for_us(PackedEventView event) const {

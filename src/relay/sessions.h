@@ -86,7 +86,9 @@ class Sessions final : public net::ConnectionHandler, public GatherListener {
   void on_count_request(Session& session, nostr::ClientMessage& message);
   void on_close_request(Session& session, std::string_view id);
 
+  // The text lives until the next call.
   [[nodiscard]] Refusal why_not_publish(const Session& session, nostr::PackedEventView event);
+  [[nodiscard]] Refusal why_not_kept(nostr::PackedEventView event, std::int64_t now_s);
   [[nodiscard]] bool is_vanish_for_us(nostr::PackedEventView event) const;
   [[nodiscard]] Refusal why_not_protected(const Session& session,
                                           nostr::PackedEventView event) const;
@@ -117,6 +119,7 @@ class Sessions final : public net::ConnectionHandler, public GatherListener {
 
   Environment environment_;
   const Settings& settings_;
+  std::string refusal_text_;
   nostr::MessageParser parser_;
   Pages pages_;
   std::vector<RelayUrl> own_urls_;

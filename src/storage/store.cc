@@ -62,6 +62,7 @@ Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
   row.kind = event.kind();
   row.flags = expiration.has_value() ? std::uint16_t{kRowExpires} : std::uint16_t{0};
   const Sequence sequence = directory->append(row);
+  retention_sweep->note_stored(created_at);
 
   terms.clear();
   append_query_terms(hasher, event, terms);
@@ -232,6 +233,30 @@ bool Store::sweep_expired(std::size_t budget) {
   const bool has_more = impl.expiry_sweep->step(impl.clock.unix_s(), budget, impl.swept);
   impl.retire_by_record(RetireReason::kExpired, impl.swept);
   return has_more;
+}
+
+bool Store::apply_retention(const RetentionPolicy& policy, std::size_t budget) {
+  Impl& impl = *impl_;
+  if (policy.is_empty() || impl.deaths->size() > kDeathsPendingMax) return false;
+  budget = std::min(budget, impl.retired_per_record_max());
+  if (impl.why_no_room(retire_record_bytes(budget))) return false;
+  if (!impl.retention_sweep->is_under_way()) impl.watch_size(policy);
+  impl.swept.clear();
+  const bool has_more = impl.retention_sweep->step(policy, impl.clock.unix_s(), budget, impl.swept);
+  impl.retire_by_record(RetireReason::kOperator, impl.swept);
+  return has_more;
+}
+
+// Compaction and merges give the space of the dead back in their own time, so what counts is how
+// much the living will take when they have done so; above the limit compaction is told to hurry.
+void Store::Impl::watch_size(const RetentionPolicy& policy) {
+  const bool is_limited = policy.max_bytes != 0;
+  compaction->set_hurry(is_limited && log->bytes_on_disk() + index_bytes() > policy.max_bytes);
+  if (!is_limited || !deaths->is_empty()) return;
+  const double log_bytes =
+      compaction->bytes_of_event(events_alive) * static_cast<double>(events_alive);
+  retention_sweep->limit_size(policy, log_bytes + living_bytes_of_index(*postings, *dead_postings),
+                              events_alive, clock.unix_s(), {*postings, *dead_postings, hasher});
 }
 
 // Expired events that are not swept yet have no dead postings.

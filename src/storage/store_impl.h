@@ -22,6 +22,7 @@
 #include "storage/record.h"
 #include "storage/record_fetch.h"
 #include "storage/residence_task.h"
+#include "storage/retention_sweep.h"
 #include "storage/shard_manifest.h"
 
 namespace gyre::storage {
@@ -73,6 +74,10 @@ struct Store::Impl {
   [[nodiscard]] std::size_t retired_per_record_max() const {
     return std::min(kRetiredPerRecordMax, log->payload_bytes_max() / kRetiredShare);
   }
+  void watch_size(const RetentionPolicy& policy);
+  [[nodiscard]] std::uint64_t index_bytes() const {
+    return postings->bytes_on_disk() + dead_postings->bytes_on_disk();
+  }
   PutResult append_event(RecordType type, nostr::PackedEventView event);
   [[nodiscard]] std::optional<Verdict> why_no_room(std::uint64_t payload_bytes) const;
 
@@ -105,6 +110,7 @@ struct Store::Impl {
   std::unique_ptr<PostingIndex> dead_postings;
   std::unique_ptr<DeathQueue> deaths;
   std::unique_ptr<ExpirySweep> expiry_sweep;
+  std::unique_ptr<RetentionSweep> retention_sweep;
   std::unique_ptr<EventLog> log;
   std::unique_ptr<ColdReads> reads;
   RecordFetch tie;    // Of the event that put() was asked about last.

@@ -105,6 +105,7 @@ absl::Status Store::Impl::open_index() {
   if (!status.ok()) return status;
   deaths = std::make_unique<DeathQueue>(*directory, *dead_postings, hasher);
   expiry_sweep = std::make_unique<ExpirySweep>(*postings, *directory, hasher.expiry());
+  retention_sweep = std::make_unique<RetentionSweep>(*postings, *directory, hasher);
   checkpoint =
       std::make_unique<CheckpointTask>(manifest, *directory, *postings, *dead_postings, clock);
   residence = std::make_unique<ResidenceTask>(folder, *directory, *postings, *dead_postings);

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from harness import BASE_TIME, Suite, check, check_equal, compact, make_event, newest_first
-from relay import toml_text
+from relay import setting_text, toml_text
 
 suite = Suite(shards=(1, 2, 4))
 
@@ -240,6 +240,21 @@ def empty_store(t):
         check_equal(t.connect(relay).query({}), [], "events")
         t.restart(relay, graceful)
     check_equal(t.connect(relay).query({}), [], "events after restarts")
+
+
+@suite.case("a size for the store that is too little for its shards is refused")
+def retention_size_for_shards(t):
+    if t.shards == 1:
+        return
+    too_little = {"store.segment_bytes": 4 << 20, "limits.message_bytes": 1 << 20}
+    relay = t.own_relay(too_little)
+    relay.terminate()
+    relay.settings["store.retention.max_bytes"] = 16 << 20
+    arguments = [f"--set={key}={setting_text(value)}" for key, value in relay.settings.items()]
+    code, _, err = run(t, "relay", *arguments)
+    check_equal(code, 1, "exit code")
+    wanted = f"must be 0 or at least {16 * t.shards} MiB"
+    check(wanted in err and "store.retention.max_bytes = 16 MiB" in err, err)
 
 
 def unfinished_compactions(relay):

@@ -6,6 +6,7 @@ Each case is a fault reported in public of some relay, cut down to a small input
 
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "protocol"))
 
@@ -24,6 +25,16 @@ SMALL = {
 def publish_all(client, events, batch=50):
     for first in range(0, len(events), batch):
         client.accept(*events[first : first + batch])
+
+
+def settled_bytes(relay, below, seconds=20):
+    """The store's size once it has come below this, or after the time."""
+    deadline = time.monotonic() + seconds
+    while True:
+        size = relay.store_bytes()
+        if size < below or time.monotonic() > deadline:
+            return size
+        time.sleep(0.1)
 
 
 @suite.case("CL-039 endless replacement of one address levels off", alone=True)
@@ -64,6 +75,44 @@ def endless_replacement(t):
         if attempt == 0:
             t.restart(relay, graceful=False)
             writer = t.connect(relay)
+
+
+@suite.case("CL-039 what retention takes away comes back as space", alone=True)
+def retention_gives_space_back(t):
+    settings = dict(SMALL)
+    relay = t.own_relay(settings)
+    keys = t.keys(4)
+    now = int(time.time())
+    day = 24 * 3600
+
+    def notes(count, created_at):
+        return [
+            make_event(keys[n % 4], content=f"{n} " + "x" * 8000, created_at=created_at + n)
+            for n in range(count)
+        ]
+
+    old, young = notes(2700, now - 40 * day), notes(300, now - 10 * day)
+    deletion = make_event(keys[0], kind=5, tags=[["e", "0" * 64]], created_at=now - 50 * day)
+    client = t.connect(relay)
+    publish_all(client, old + young + [deletion])
+    peak = relay.store_bytes()
+    check(peak > 24 * MIB, "a store worth to be emptied")
+
+    relay.settings["store.retention.max_age"] = "30d"
+    relay.settings["store.expiry_sweep_s"] = 1
+    t.restart(relay)
+    client = t.connect(relay)
+    size = settled_bytes(relay, peak / 2)
+    check(size < peak / 2, f"{size >> 20} MiB of {peak >> 20} MiB are still taken")
+    check_equal(client.count({"kinds": [1]}), len(young), "notes that are young enough")
+    check_equal(client.query_ids({"kinds": [5]}), [deletion["id"]], "the deletion stays")
+    client.refuse(old[0], "blocked")
+    limitation = relay.information()["limitation"]
+    check_equal(limitation["created_at_lower_limit"], 30 * day, "created_at_lower_limit")
+
+    publish_all(client, notes(2000, now - 5 * day))
+    size = settled_bytes(relay, peak)
+    check(size < peak, f"refilled, it takes {size >> 20} MiB, more than the {peak >> 20} before")
 
 
 if __name__ == "__main__":

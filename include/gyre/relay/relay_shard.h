@@ -105,6 +105,7 @@ class RelayShard final : public runtime::ShardProgram {
   bool is_stopped_ = false;
   bool is_sweep_due_ = false;
   std::uint64_t longest_turn_ns_ = 0;  // Since the last report.
+  bool is_retention_due_ = false;
   runtime::Timer sweep_timer_;
   runtime::Timer store_timer_;
   runtime::Timer drain_timer_;

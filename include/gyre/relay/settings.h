@@ -11,6 +11,7 @@
 #include "gyre/base/bytes.h"
 #include "gyre/net/limits.h"
 #include "gyre/nostr/client_message.h"
+#include "gyre/storage/retention.h"
 
 namespace gyre::relay {
 
@@ -52,6 +53,7 @@ struct Settings {
   bool is_auth_required = false;
   bool has_eose_hints = true;  // NIP-67
   std::uint32_t expiry_sweep_s = 10;
+  storage::RetentionPolicy retention;  // Of one shard.
 };
 
 // What one connection may hold in user memory at its worst, by these limits; logged at start.

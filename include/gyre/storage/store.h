@@ -21,6 +21,7 @@
 #include "gyre/storage/data_directory.h"
 #include "gyre/storage/event_log.h"
 #include "gyre/storage/query.h"
+#include "gyre/storage/retention.h"
 
 namespace gyre::storage {
 
@@ -120,6 +121,10 @@ class Store {
                                                    const ReadAccess& access,
                                                    std::int64_t now_s) const;
   [[nodiscard]] std::uint64_t events_alive() const;
+
+  // Makes events dead that the policy lets go, oldest first; looks at up to `budget` postings. True
+  // if there are more to be looked at now. To be called again and again, for time goes on.
+  bool apply_retention(const RetentionPolicy& policy, std::size_t budget);
 
   // The end of the log, and how much of it may be acknowledged.
   [[nodiscard]] LogPosition appended() const;

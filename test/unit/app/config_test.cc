@@ -311,6 +311,54 @@ TEST(Config, SegmentHoldsTheLargestEvent) {
       HasSubstr("store.segment_bytes = 4194304 (--set): must be at least four times"));
 }
 
+TEST(Config, RetentionIsASectionWithinStore) {
+  const auto config = load_file(
+      "[store]\nexpiry_sweep_s = 5\n[store.retention]\nmax_age = \"90d\"\n"
+      "max_bytes = \"50 GiB\"\nkinds = { 30000-39999 = \"1y\", 1 = \"30d\", 0 = \"forever\" }\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->store.expiry_sweep_s, 5u);
+  EXPECT_EQ(config->retention.max_age_s, 90u * 24 * 3600);
+  EXPECT_EQ(config->retention.max_bytes, 50ull << 30);
+  ASSERT_EQ(config->retention.kinds.size(), 3u);
+  EXPECT_EQ(config->retention.kinds[0].last, 0u);
+  EXPECT_EQ(config->retention.kinds[0].max_age_s, 0u);
+  EXPECT_EQ(config->retention.kinds[2].first, 30'000u);
+  EXPECT_EQ(config->retention.kinds[2].last, 39'999u);
+  EXPECT_EQ(config->retention.kinds[2].max_age_s, 365u * 24 * 3600);
+}
+
+TEST(Config, RetentionKindsCanBeATableOfTheirOwn) {
+  const auto config = load_file("[store.retention.kinds]\n7 = \"1d\"\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  ASSERT_EQ(config->retention.kinds.size(), 1u);
+  EXPECT_EQ(config->retention.kinds[0].first, 7u);
+}
+
+TEST(Config, RetentionComesFromEnvironmentAndSetToo) {
+  const auto config = load_config({.environment = {"GYRE_STORE_RETENTION_MAX_AGE=90d"},
+                                   .settings = {"store.retention.kinds={ 1 = '12h' }"}});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->retention.max_age_s, 90u * 24 * 3600);
+  ASSERT_EQ(config->retention.kinds.size(), 1u);
+  EXPECT_EQ(config->retention.kinds[0].max_age_s, 12u * 3600);
+}
+
+TEST(Config, RetentionThatMakesNoSenseIsRefused) {
+  for (const char* setting :
+       {"store.retention.max_age=90", "store.retention.max_age=0d", "store.retention.max_age=''",
+        "store.retention.kinds=[1]", "store.retention.kinds={ 1 = 30 }",
+        "store.retention.kinds={ 65536 = '1d' }", "store.retention.kinds={ x = '1d' }",
+        "store.retention.kinds={ 9-1 = '1d' }", "store.retention.kinds={ 1- = '1d' }",
+        "store.retention.kinds={ 1 = '1d', 0-5 = '2d' }", "store.retention.max_bytes=-1",
+        "store.retention.max_bytes=1 MiB"}) {
+    EXPECT_THAT(error_of(load_settings({setting})), HasSubstr("must be ")) << setting;
+  }
+  EXPECT_THAT(error_of(load_settings({"store.retention.kinds={ 9-1 = '1d', 4 = '2d' }"})),
+              HasSubstr("store.retention.kinds = { 4 = \"2d\", 9-1 = \"1d\" } (--set): must be"));
+  EXPECT_THAT(error_of(load_file("[store.retention]\nmax_ages = \"1d\"\n")),
+              HasSubstr("did you mean store.retention.max_age?"));
+}
+
 TEST(Config, StorePathFollowsOneRule) {
   EXPECT_EQ(default_store_path({"HOME=/h", "XDG_STATE_HOME=/x", "STATE_DIRECTORY=/s:/t"}, true),
             "/s");

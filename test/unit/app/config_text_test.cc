@@ -47,6 +47,9 @@ Config changed_everywhere() {
              .expiry_sweep_s = 9,
              .table_postings_max = 2000,
              .compact_dead_percent = 30};
+  c.retention = {.max_age_s = 90 * 24 * 3600,
+                 .kinds = {{0, 0, 0}, {1, 1, 3600}, {30'000, 39'999, 365 * 24 * 3600}},
+                 .max_bytes = 1024 * 1024 * 1024};
   c.limits = {.connections = 1,
               .connections_per_ip = 2,
               .message_bytes = 4096,

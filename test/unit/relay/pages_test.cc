@@ -203,6 +203,20 @@ TEST(Pages, LimitationShowsTheLimitsThatAreEnforced) {
   EXPECT_EQ(members(members(document).at("limitation")), expected);
 }
 
+TEST(Pages, TheLowerAgeLimitIsTheOneThatCounts) {
+  const auto shown = [](std::int64_t window_s, std::uint64_t kept_s) {
+    Settings settings;
+    settings.limits.created_at_past_s = window_s;
+    settings.retention.max_age_s = kept_s;
+    return members(members(Pages(settings).information_document()).at("limitation"))
+        .at("created_at_lower_limit");
+  };
+  EXPECT_EQ(shown(18, 0), "18");
+  EXPECT_EQ(shown(0, 19), "19");
+  EXPECT_EQ(shown(18, 19), "18");
+  EXPECT_EQ(shown(20, 19), "19");
+}
+
 TEST(Pages, LimitsThatAreOffAreNotShown) {
   Settings settings;
   settings.limits.created_at_past_s = 0;
