@@ -20,7 +20,8 @@ Examples:
   gyre relay --set net.listen=0.0.0.0:80 --set limits.connections=50000
   gyre config --defaults > gyre.toml             every key with its meaning and default
   gyre import --store /var/lib/gyre dump.jsonl   verify and store events, one JSON object a line
-  gyre export --store /var/lib/gyre --filter '{"kinds":[0,3]}' > people.jsonl)";
+  gyre export --store /var/lib/gyre --filter '{"kinds":[0,3]}' > people.jsonl
+  gyre compact --store /var/lib/gyre             give back the space of dead events)";
 
 constexpr int kUsageError = 2;
 
@@ -60,9 +61,10 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
 
   const Command commands[] = {
-      add_relay_command(program),  add_config_command(program),  add_import_command(program),
-      add_export_command(program), add_keygen_command(program),  add_convert_command(program),
-      add_event_command(program),  add_encrypt_command(program), add_decrypt_command(program),
+      add_relay_command(program),   add_config_command(program),  add_import_command(program),
+      add_export_command(program),  add_compact_command(program), add_keygen_command(program),
+      add_convert_command(program), add_event_command(program),   add_encrypt_command(program),
+      add_decrypt_command(program),
   };
 
   if (has_secret(argc, argv)) {

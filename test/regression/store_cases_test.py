@@ -5,6 +5,7 @@ Each case is a fault reported in public of some relay, cut down to a small input
 """
 
 import os
+import subprocess
 import sys
 import time
 
@@ -113,6 +114,33 @@ def retention_gives_space_back(t):
     publish_all(client, notes(2000, now - 5 * day))
     size = settled_bytes(relay, peak)
     check(size < peak, f"refilled, it takes {size >> 20} MiB, more than the {peak >> 20} before")
+
+
+@suite.case("CL-039 an offline store gives everything back", alone=True)
+def offline_compaction(t):
+    relay = t.own_relay({**SMALL, "store.compact_dead_percent": 100})
+    key = t.key()
+    events = [
+        make_event(key, kind=10002, content=f"{n} " + "x" * 8000, created_at=BASE_TIME + n)
+        for n in range(1000)
+    ]
+    client = t.connect(relay)
+    publish_all(client, events)
+    client.close()
+    before = relay.store_bytes()
+    relay.terminate()
+    command = [relay.gyre, "compact", "--store", relay.store]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    check_equal(done.returncode, 0, f"exit code ({done.stderr})")
+    check("MiB after" in done.stdout, f"it says what it gave back: {done.stdout}")
+    after = relay.store_bytes()
+    check(after < before / 2, f"{after >> 10} KiB of {before >> 10} KiB are still taken")
+    relay.start()
+    client = t.connect(relay)
+    check_equal(client.query_ids({"kinds": [10002]}), [events[-1]["id"]], "what is stored")
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    check_equal(refused.returncode, 1, "exit code while a relay has the store")
+    check("lock" in refused.stderr, f"it says why: {refused.stderr}")
 
 
 if __name__ == "__main__":

@@ -26,5 +26,6 @@ Command add_convert_command(CLI::App& program);
 Command add_event_command(CLI::App& program);
 Command add_encrypt_command(CLI::App& program);
 Command add_decrypt_command(CLI::App& program);
+Command add_compact_command(CLI::App& program);
 
 }  // namespace gyre::app
