@@ -14,7 +14,12 @@ namespace gyre::storage {
 
 // The same sentence for a status at start.
 inline constexpr char kRebuildCure[] =
-    "stop gyre and remove the file `manifest` of that shard: the index is made again from the log";
+    "stop gyre and run `gyre check --repair`: the index is made again from the log, and nothing is "
+    "lost";
+// And of what is damaged in the log itself.
+inline constexpr char kSalvageCure[] =
+    "stop gyre and run `gyre check --repair`: it keeps every whole record and lists what is lost; "
+    "or restore a backup";
 
 // A derived file of another version: `found` stands in it, `known` is the only one that is read.
 // One of an older version is no reason to refuse to start, for the log has everything that it says:

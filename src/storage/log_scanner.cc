@@ -13,8 +13,7 @@ ByteSpan records_of(ByteSpan segment, const SegmentHeader& header) {
 }
 
 bool is_of_compaction(std::uint8_t type) {
-  return type == static_cast<std::uint8_t>(RecordType::kGap) ||
-         type == static_cast<std::uint8_t>(RecordType::kAddressMark);
+  return type == static_cast<std::uint8_t>(RecordType::kGap);
 }
 
 }  // namespace
@@ -107,13 +106,29 @@ LogScanner::Remains LogScanner::examine_remains() const {
   return remains;
 }
 
+std::optional<LogScanner::Place> LogScanner::find_next_record() const {
+  for (std::uint64_t at = std::uint64_t{offset_} + kRecordAlignment;
+       at + kRecordHeaderBytes <= segment_.size(); at += kRecordAlignment) {
+    const RecordHeader header = decode_record_header(segment_.data() + at);
+    if (!may_follow(at, header) || !is_valid_record(at, header)) continue;
+    return Place{static_cast<std::uint32_t>(at), header_.first_record + header.index};
+  }
+  return std::nullopt;
+}
+
 // Checks of the header come first. They are so strict that hardly a checksum is computed for
 // anything but a record, whatever a peer wrote into an event: text has no such small numbers.
+bool LogScanner::may_follow(std::uint64_t offset, const RecordHeader& header) const {
+  if (header.type == 0 || header.index < index()) return false;
+  // Of a compacted segment what was lost may have been a gap that stands for any number.
+  if (header_.is_compacted()) return header.synced >= offset_as_written_;
+  const std::uint64_t records_between_max = (offset - offset_) / kRecordHeaderBytes;
+  return header.index - index() <= records_between_max;
+}
+
 bool LogScanner::proves_damage(std::uint64_t offset) const {
   const RecordHeader header = decode_record_header(segment_.data() + offset);
-  if (header.type == 0 || header.index < index()) return false;
-  const std::uint64_t records_between_max = (offset - offset_) / kRecordHeaderBytes;
-  if (header.index - index() > records_between_max) return false;
+  if (!may_follow(offset, header)) return false;
   if (header.synced <= offset_ || header.synced > offset) return false;
   return is_valid_record(offset, header);
 }

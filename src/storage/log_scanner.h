@@ -49,11 +49,19 @@ class LogScanner {
   // What stands from here to the end of the file.
   [[nodiscard]] Remains examine_remains() const;
 
+  struct Place {
+    std::uint32_t offset = 0;
+    std::uint64_t number = 0;
+  };
+  // The next whole record behind a damaged place, for whoever goes on there.
+  [[nodiscard]] std::optional<Place> find_next_record() const;
+
  private:
   [[nodiscard]] Step look(RecordHeader& header) const;
   [[nodiscard]] Step look_in_compacted(RecordHeader& header) const;
   [[nodiscard]] bool is_valid_record(std::uint64_t offset, const RecordHeader& header) const;
   [[nodiscard]] bool proves_damage(std::uint64_t offset) const;
+  [[nodiscard]] bool may_follow(std::uint64_t offset, const RecordHeader& header) const;
   [[nodiscard]] std::uint32_t index() const {
     return static_cast<std::uint32_t>(number_ - header_.first_record);
   }

@@ -79,23 +79,22 @@ bool take_names(ByteSpan& bytes, std::uint32_t count, std::vector<std::string>& 
 }
 
 absl::Status damaged(std::string_view path, std::string_view what) {
-  return absl::DataLossError(concat(
-      path, " ", what, "; stop gyre and remove this file: the index is made again from the log"));
+  return absl::DataLossError(concat(path, " ", what, "; ", kRebuildCure));
 }
 
 absl::Status misplaced(std::string_view path, const ShardIdentity& found,
                        const ShardIdentity& expected) {
   if (found.store != expected.store) {
-    return absl::DataLossError(
+    return absl::FailedPreconditionError(
         concat(path,
                " belongs to another store than the file gyre-store: one of them was copied "
                "from elsewhere; put back the folder as it was, or restore a whole backup"));
   }
-  return absl::DataLossError(concat(path, " belongs to shard ", found.shard,
-                                    " and stands in the "
-                                    "place of shard ",
-                                    expected.shard,
-                                    ": give the shard folders their own names back"));
+  return absl::FailedPreconditionError(concat(path, " belongs to shard ", found.shard,
+                                              " and stands in the "
+                                              "place of shard ",
+                                              expected.shard,
+                                              ": give the shard folders their own names back"));
 }
 
 }  // namespace

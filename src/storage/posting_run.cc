@@ -122,10 +122,12 @@ bool PostingRun::keep_resident(std::uint64_t& budget, Residence& residence) {
 
 // A fence that said no where there are postings would let deleted events in again.
 void PostingRun::verify_fence() const {
+  if (!is_fence_sound()) stop_for_corruption(path_, "the fence fails its checksum");
+}
+
+bool PostingRun::is_fence_sound() const {
   const ByteSpan fence(mapped_ + footer_.fence_offset, footer_.fence_bytes);
-  if (crc32c(0, fence) != footer_.fence_crc) {
-    stop_for_corruption(path_, "the fence fails its checksum");
-  }
+  return crc32c(0, fence) == footer_.fence_crc;
 }
 
 bool PostingRun::seek(Term term, std::uint64_t created_at, Position& position) const {
@@ -193,18 +195,26 @@ std::uint64_t PostingRun::postings_before(std::uint64_t block) const {
 PostingBlock PostingRun::use_block(std::uint32_t block) const {
   const RunBlock here = entry(block);
   if (!is_verified_[block]) [[unlikely]]
-    verify_block(block, here);
+    verify_block(block);
   return {mapped_ + here.offset, here.first_term};
 }
 
-void PostingRun::verify_block(std::uint32_t block, const RunBlock& here) const {
+void PostingRun::verify_block(std::uint32_t block) const {
+  if (!is_block_sound(block)) stop_for_corruption(path_, "a block fails its checksum");
+  is_verified_[block] = true;
+}
+
+PostingRun::BlockExtent PostingRun::extent(std::uint32_t block) const {
+  const RunBlock here = entry(block);
+  return {here.offset, here.bytes, here.first_created_at};
+}
+
+bool PostingRun::is_block_sound(std::uint32_t block) const {
+  const RunBlock here = entry(block);
   const ByteSpan bytes(mapped_ + here.offset, here.bytes);
   const std::uint64_t posting_count = postings_before(block + 1) - here.postings_before;
-  if (crc32c(0, bytes) != here.crc || !PostingBlock::is_well_formed(bytes) ||
-      PostingBlock(bytes.data(), here.first_term).posting_count() != posting_count) {
-    stop_for_corruption(path_, "a block fails its checksum");
-  }
-  is_verified_[block] = true;
+  return crc32c(0, bytes) == here.crc && PostingBlock::is_well_formed(bytes) &&
+         PostingBlock(bytes.data(), here.first_term).posting_count() == posting_count;
 }
 
 std::uint32_t PostingRun::block_at_or_behind(Key key) const {

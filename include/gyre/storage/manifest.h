@@ -37,8 +37,9 @@ struct Manifest {
   std::uint32_t next_run_number = 1;
 };
 
-// kNotFound if there is none (a new store); kDataLoss if it fails its checksum or version, or is
-// another shard's or store's. Of an older version: is_older_derived_version() (corruption.h).
+// kNotFound if there is none (a new store); kDataLoss if it fails its checksum or version,
+// kFailedPrecondition if it is another shard's or store's. Of an older version:
+// is_older_derived_version() (corruption.h).
 [[nodiscard]] absl::StatusOr<Manifest> read_manifest(FileSystem& files, std::string_view path,
                                                      const ShardIdentity& identity);
 [[nodiscard]] absl::Status write_manifest(FileSystem& files, std::string_view path,

@@ -208,7 +208,7 @@ TEST_F(DirectoryTest, RefusesAFileThatIsMissingShortOrForeign) {
     files_.overwrite(kPath, std::move(bytes));
     const absl::Status status = Directory::open(files_, kPath, 10).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("`manifest`"));
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("gyre check --repair"));
   };
   refuse({content.begin(), content.begin() + kDirectoryHeaderBytes + 319});
   for (std::size_t i = 0; i < sizeof(DirectoryHeaderBytes); ++i) {
@@ -267,7 +267,7 @@ TEST_F(DirectoryDeathTest, StopsTheProcessAtADamagedRow) {
   const auto directory = open(10);
   expect_row(directory->row(4), 4, false);
   EXPECT_EXIT((void)directory->row(5), ::testing::ExitedWithCode(1),
-              "store/directory.*remove the file");
+              "store/directory.*gyre check --repair");
 }
 
 }  // namespace

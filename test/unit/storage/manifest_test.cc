@@ -108,12 +108,12 @@ TEST_F(ManifestTest, OfAnotherShardOrStoreIsRefused) {
   written(example());
   const ShardIdentity other_shard = {kIdentity.store, 4};
   const absl::Status misplaced = read_manifest(files_, kPath, other_shard).status();
-  EXPECT_TRUE(absl::IsDataLoss(misplaced));
+  EXPECT_TRUE(absl::IsFailedPrecondition(misplaced));
   EXPECT_THAT(std::string(misplaced.message()), HasSubstr("belongs to shard 3"));
   EXPECT_THAT(std::string(misplaced.message()), HasSubstr("place of shard 4"));
   const ShardIdentity other_store = {1, kIdentity.shard};
   const absl::Status foreign = read_manifest(files_, kPath, other_store).status();
-  EXPECT_TRUE(absl::IsDataLoss(foreign));
+  EXPECT_TRUE(absl::IsFailedPrecondition(foreign));
   EXPECT_THAT(std::string(foreign.message()), HasSubstr("another store"));
 }
 
@@ -130,7 +130,7 @@ TEST_F(ManifestTest, TheMessageSaysWhatToDo) {
   bad[20] ^= 1;
   const absl::Status status = status_of(bad);
   EXPECT_THAT(std::string(status.message()), HasSubstr(kPath));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("remove this file"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("gyre check --repair"));
 }
 
 }  // namespace

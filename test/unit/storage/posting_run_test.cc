@@ -251,7 +251,7 @@ TEST_F(PostingRunDeathTest, NoticesEveryChangedByteOrIsNotHarmed) {
     ASSERT_EQ(run.ok(), is_block || is_padding || is_fence) << i;
     if (!run.ok()) {
       ASSERT_EQ(run.status().code(), absl::StatusCode::kDataLoss);
-      ASSERT_THAT(std::string(run.status().message()), ::testing::HasSubstr("`manifest`"));
+      ASSERT_THAT(std::string(run.status().message()), ::testing::HasSubstr("gyre check --repair"));
       continue;
     }
     ++opened;
@@ -260,7 +260,8 @@ TEST_F(PostingRunDeathTest, NoticesEveryChangedByteOrIsNotHarmed) {
     } else if (is_fence && i % 8 == 0) {  // Each of these forks.
       ASSERT_EXIT(make_resident(**run), ::testing::ExitedWithCode(1), "run-1: the fence");
     } else if (is_block && i % 8 == 0) {
-      ASSERT_EXIT(read_all(**run), ::testing::ExitedWithCode(1), "store/run-1.*remove the file");
+      ASSERT_EXIT(read_all(**run), ::testing::ExitedWithCode(1),
+                  "store/run-1.*gyre check --repair");
     }
   }
   EXPECT_GT(opened, 0);

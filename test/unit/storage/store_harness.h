@@ -128,6 +128,36 @@ class StoreHarness {
     return !found.empty();
   }
 
+  [[nodiscard]] const DataDirectory& data() const { return *data_; }
+  // The folder of the one shard, and whole files of it; for damage, and for looking at it.
+  [[nodiscard]] std::string shard_path() const { return path_ + "/shard-000"; }
+  [[nodiscard]] std::string shard_path(const std::string& name) const {
+    return shard_path() + "/" + name;
+  }
+  [[nodiscard]] std::string read(const std::string& name) {
+    const auto content = read_file(files(), shard_path(name));
+    EXPECT_TRUE(content.ok()) << content.status().ToString();
+    return content.value_or("");
+  }
+  void write(const std::string& name, const std::string& content) {
+    if (files().exists(shard_path(name))) {
+      ASSERT_TRUE(files().remove(shard_path(name)).ok());
+    }
+    auto file = files().open(shard_path(name), FileSystem::OpenMode::kCreateNew);
+    ASSERT_TRUE(file.ok());
+    const ByteSpan part = as_bytes(content);
+    if (!content.empty()) {
+      ASSERT_TRUE((*file)->write_at(0, {&part, 1}).ok());
+    }
+    ASSERT_TRUE((*file)->sync_data().ok());
+  }
+  void flip(const std::string& name, std::size_t offset, char bits = 0x40) {
+    std::string content = read(name);
+    ASSERT_LT(offset, content.size());
+    content[offset] = static_cast<char>(content[offset] ^ bits);
+    write(name, content);
+  }
+
   static constexpr std::uint32_t kFillerKey = 999;
 
   test::SimFileSystem disk;
