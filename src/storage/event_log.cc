@@ -302,6 +302,11 @@ ByteSpan EventLog::read(LogPosition position) const {
   return {record + kRecordHeaderBytes, decode_record_header(record).payload_bytes};
 }
 
+bool EventLog::has_record(LogPosition position) const {
+  if (position >= impl_->written) return true;
+  return impl_->segment_of(position).find(position.offset()).has_value();
+}
+
 std::optional<ByteSpan> EventLog::read_checked(LogPosition position) const {
   if (position >= impl_->written) return read(position);  // Memory of our own.
   const LogSegment& segment = impl_->segment_of(position);

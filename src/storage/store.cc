@@ -40,6 +40,15 @@ RetireReason reason_of(PackedEventView request) {
 Store::Store() = default;
 Store::~Store() = default;
 
+void Store::Impl::index_address_mark(const AddressMarkRecord& mark, LogPosition position) {
+  DirectoryRow row = row_of_no_event(position);
+  row.created_at = mark.created_at;
+  row.id_prefix = mark.id_prefix;
+  row.author_hash = static_cast<std::uint32_t>(hasher.author(mark.pubkey));
+  const Sequence sequence = directory->append(row);
+  postings->add({mark.address, mark.created_at, mark.id_prefix, sequence});
+}
+
 // All of `terms`, and what is in `new_postings` already.
 void Store::Impl::post_terms(std::uint64_t created_at, std::uint64_t id_prefix, Sequence sequence) {
   for (const Term term : terms) new_postings.push_back({term, created_at, id_prefix, sequence});
@@ -257,6 +266,24 @@ void Store::Impl::watch_size(const RetentionPolicy& policy) {
       compaction->bytes_of_event(events_alive) * static_cast<double>(events_alive);
   retention_sweep->limit_size(policy, log_bytes + living_bytes_of_index(*postings, *dead_postings),
                               events_alive, clock.unix_s(), {*postings, *dead_postings, hasher});
+}
+
+Verdict Store::remember_address(const AddressMark& mark) {
+  const AddressMarkRecord record{{}, mark.address, mark.created_at, mark.id_prefix, mark.pubkey};
+  const std::vector<std::uint8_t> payload = encode_address_mark(record);
+  if (const auto verdict = impl_->why_no_room(payload.size())) return *verdict;
+  const ByteSpan part(payload);
+  impl_->index_address_mark(record, impl_->log->append(RecordType::kAddressMark, {&part, 1}));
+  return Verdict::kAccept;
+}
+
+Verdict Store::retire_by_operator(std::span<const Sequence> sequences) {
+  if (impl_->deaths->size() > kDeathsPendingMax) return Verdict::kBusy;
+  if (const auto verdict = impl_->why_no_room(retire_record_bytes(sequences.size()))) {
+    return *verdict;
+  }
+  impl_->retire_by_record(RetireReason::kOperator, {sequences.begin(), sequences.end()});
+  return Verdict::kAccept;
 }
 
 // Expired events that are not swept yet have no dead postings.

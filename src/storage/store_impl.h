@@ -65,6 +65,7 @@ struct Store::Impl {
 
   Sequence index_event(nostr::PackedEventView event, LogPosition position);
   Sequence index_foreign_request(nostr::PackedEventView request, LogPosition position);
+  void index_address_mark(const AddressMarkRecord& mark, LogPosition position);
   void note_newer_version(Term address);
   void post_terms(std::uint64_t created_at, std::uint64_t id_prefix, Sequence sequence);
   void retire(std::span<const Sequence> sequences, DeathCause cause);

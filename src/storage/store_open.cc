@@ -27,7 +27,7 @@ absl::Status unknown_record_type(const LogRecord& record) {
 
 absl::Status malformed(const LogRecord& record) {
   return absl::DataLossError(
-      absl::StrCat("record ", record.number, " is malformed; restore the store from a backup"));
+      absl::StrCat("record ", record.number, " is malformed; ", kSalvageCure));
 }
 
 }  // namespace
@@ -191,7 +191,7 @@ absl::Status Store::Impl::replay_deaths(const LogRecord& record, std::vector<Seq
     if (sequence >= directory->next_sequence()) {
       return absl::DataLossError(
           absl::StrCat("record ", record.number, " retires event ", sequence,
-                       ", which does not exist; restore the store from a backup"));
+                       ", which does not exist; ", kSalvageCure));
     }
   }
   std::erase_if(retired_now, [this](Sequence sequence) {
@@ -218,12 +218,7 @@ absl::Status Store::Impl::replay_address_mark(const LogRecord& record) {
   if (!mark) return malformed(record);
   absl::Status status = replay_deaths(record, mark->retired, DeathCause::kSuperseded);
   if (!status.ok()) return status;
-  DirectoryRow row = row_of_no_event(record.position);
-  row.created_at = mark->created_at;
-  row.id_prefix = mark->id_prefix;
-  row.author_hash = static_cast<std::uint32_t>(hasher.author(mark->pubkey));
-  const Sequence sequence = directory->append(row);
-  postings->add({mark->address, mark->created_at, mark->id_prefix, sequence});
+  index_address_mark(*mark, record.position);
   return absl::OkStatus();
 }
 

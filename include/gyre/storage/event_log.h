@@ -139,6 +139,8 @@ class EventLog {
   // The payload of the record at `position`; lives until the end of the shard's turn.
   // Requires: a position that append or replay gave.
   [[nodiscard]] ByteSpan read(LogPosition position) const;
+  // False if compaction has dropped the record that was there.
+  [[nodiscard]] bool has_record(LogPosition position) const;
 
   // The same, checked by its checksum. Nothing, and a line in the operator's log, if it is damaged.
   // Cheap enough for every read: of events of 700 bytes one costs 20 to 65 ns more in the log's

@@ -39,7 +39,7 @@ enum class RecordType : std::uint8_t {
   // In compacted segments only. What was dropped: u32 records, u32 rows. So many numbers of records
   // and sequences of events are passed over.
   kGap = 4,
-  // In compacted segments only. A dead event that goes on refusing older versions of its address:
+  // What is left of a dead event that goes on refusing older versions of its address:
   // u32 retired_count, u32 0, u32 retired[], padding to 8, u64 address term, u64 created_at,
   // u64 id_prefix, pubkey.
   kAddressMark = 5,

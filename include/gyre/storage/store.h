@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "gyre/storage/event_log.h"
 #include "gyre/storage/query.h"
 #include "gyre/storage/retention.h"
+#include "gyre/storage/shard_contents.h"
 
 namespace gyre::storage {
 
@@ -115,6 +117,11 @@ class Store {
   // True if more are due.
   bool sweep_expired(std::size_t budget);
 
+  // Makes these events dead, by one record, as the relay's operator. kAccept, or kDiskFull and
+  // kBusy as put(), and nothing is changed. Requires: each is alive, is named once, and at most
+  // some thousands are named.
+  [[nodiscard]] Verdict retire_by_operator(std::span<const Sequence> sequences);
+
   // How many events the filter matches that `access` lets see and that have not expired at `now_s`,
   // in some microseconds; nothing if that needs a Scan. Its limit means nothing here (NIP-45).
   [[nodiscard]] std::optional<std::uint64_t> count(const nostr::Filter& filter,
@@ -125,6 +132,11 @@ class Store {
   // Makes events dead that the policy lets go, oldest first; looks at up to `budget` postings. True
   // if there are more to be looked at now. To be called again and again, for time goes on.
   bool apply_retention(const RetentionPolicy& policy, std::size_t budget);
+
+  // Remembers a version of an address that is not here, so that older ones are refused; for stores
+  // that are made of others. kAccept, kDiskFull or kBusy. Requires: the term is of this store's
+  // key, and no version that is as new is stored.
+  [[nodiscard]] Verdict remember_address(const AddressMark& mark);
 
   // The end of the log, and how much of it may be acknowledged.
   [[nodiscard]] LogPosition appended() const;
