@@ -35,29 +35,36 @@ bool bring_in(const File& file, std::uint64_t bytes) {
 absl::StatusOr<std::unique_ptr<CompactedSegmentWriter>> CompactedSegmentWriter::create(
     const LogSegment::Place& place, const LogSegment& original, std::uint64_t id,
     std::uint64_t bytes_expected) {
-  const std::string path = unfinished_path(place, original.header().number);
+  SegmentHeader header = original.header();
+  if (!header.is_compacted()) {
+    header.end_as_written = static_cast<std::uint32_t>(original.file_bytes());
+  }
+  return create(place, header, id, bytes_expected);
+}
+
+absl::StatusOr<std::unique_ptr<CompactedSegmentWriter>> CompactedSegmentWriter::create(
+    const LogSegment::Place& place, const SegmentHeader& header, std::uint64_t id,
+    std::uint64_t bytes_expected) {
+  const std::string path = unfinished_path(place, header.number);
   if (place.files.exists(path)) {
     if (absl::Status status = place.files.remove(path); !status.ok()) return status;
   }
   auto file = place.files.open(path, FileSystem::OpenMode::kCreateNew);
   if (!file.ok()) return file.status();
   std::unique_ptr<CompactedSegmentWriter> writer(
-      new CompactedSegmentWriter(place, original, id, *std::move(file)));
+      new CompactedSegmentWriter(place, header, id, *std::move(file)));
   const std::uint64_t bytes = std::max<std::uint64_t>(bytes_expected, kSegmentHeaderBytes);
   if (absl::Status status = writer->file_->allocate(0, bytes); !status.ok()) return status;
   return writer;
 }
 
 CompactedSegmentWriter::CompactedSegmentWriter(const LogSegment::Place& place,
-                                               const LogSegment& original, std::uint64_t id,
+                                               const SegmentHeader& header, std::uint64_t id,
                                                std::unique_ptr<File> file)
-    : place_(place), header_(original.header()), seed_(record_seed(id)), file_(std::move(file)) {
+    : place_(place), header_(header), seed_(record_seed(id)), file_(std::move(file)) {
   header_.id = id;
   header_.version = kLogVersion;
   header_.owner = place.owner;
-  if (!original.header().is_compacted()) {
-    header_.end_as_written = static_cast<std::uint32_t>(original.file_bytes());
-  }
   buffer_.reserve(kBufferBytes);
 }
 

@@ -20,6 +20,11 @@ class CompactedSegmentWriter {
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<CompactedSegmentWriter>> create(
       const LogSegment::Place& place, const LogSegment& original, std::uint64_t id,
       std::uint64_t bytes_expected);
+  // The same for a segment that cannot be opened any more: `header` says its number, the number of
+  // its first record, and where it ended as first written.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<CompactedSegmentWriter>> create(
+      const LogSegment::Place& place, const SegmentHeader& header, std::uint64_t id,
+      std::uint64_t bytes_expected);
   // Removes the file unless finish() has come to its end.
   ~CompactedSegmentWriter();
   CompactedSegmentWriter(const CompactedSegmentWriter&) = delete;
@@ -30,12 +35,17 @@ class CompactedSegmentWriter {
   // Leaves out `records` records and `rows` rows that stood there.
   void leave_out(std::uint32_t as_written, LogGap gap);
 
+  // The number of the record that comes next.
+  [[nodiscard]] std::uint64_t next_number() const {
+    return header_.first_record + index_ + gap_.records;
+  }
+
   // Writes table and header, syncs, reads everything back and gives the file its name. The segment
   // ends before record `end_number`.
   [[nodiscard]] absl::StatusOr<std::unique_ptr<LogSegment>> finish(std::uint64_t end_number);
 
  private:
-  CompactedSegmentWriter(const LogSegment::Place& place, const LogSegment& original,
+  CompactedSegmentWriter(const LogSegment::Place& place, const SegmentHeader& header,
                          std::uint64_t id, std::unique_ptr<File> file);
   [[nodiscard]] absl::Status put_gap();
   [[nodiscard]] absl::Status put_record(RecordType type, std::uint32_t as_written,

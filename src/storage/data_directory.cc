@@ -22,14 +22,7 @@ constexpr std::string_view kStoreFileUnfinished = "gyre-store.tmp";
 constexpr std::string_view kLockFile = "lock";
 constexpr std::string_view kShardPrefix = "shard-";
 
-struct StoreFile {
-  std::uint32_t shard_count = 0;
-  std::array<std::uint8_t, 16> key{};
-};
-
-std::string shard_name(std::uint32_t shard) { return concat(kShardPrefix, zero_padded(shard, 3)); }
-
-std::string encode(const StoreFile& store) {
+std::string encode(const StoreHeader& store) {
   std::string out(kStoreFileBytes, '\0');
   auto* const bytes = reinterpret_cast<std::uint8_t*>(out.data());
   std::copy(kMagic.begin(), kMagic.end(), out.begin());
@@ -40,7 +33,7 @@ std::string encode(const StoreFile& store) {
   return out;
 }
 
-absl::StatusOr<StoreFile> read_store_file(FileSystem& files, std::string_view path) {
+absl::StatusOr<StoreHeader> read_store_file(FileSystem& files, std::string_view path) {
   const auto content = read_file(files, path);
   if (!content.ok()) return content.status();
   const ByteSpan bytes = as_bytes(*content);
@@ -48,7 +41,7 @@ absl::StatusOr<StoreFile> read_store_file(FileSystem& files, std::string_view pa
     return absl::DataLossError(
         concat(path,
                " is damaged: it does not begin like the file of a gyre store; "
-               "restore it from a backup"));
+               "copy it from any backup of this store, for it never changes"));
   }
   // Before size and checksum, which a later version may have elsewhere.
   if (const std::uint32_t version = load_u32(&bytes[8]); version > kVersion) {
@@ -56,15 +49,16 @@ absl::StatusOr<StoreFile> read_store_file(FileSystem& files, std::string_view pa
                                                 ", and this gyre knows formats up to ", kVersion,
                                                 "; run the newer gyre that wrote it"));
   }
-  StoreFile store;
+  StoreHeader store;
   if (bytes.size() == kStoreFileBytes &&
       load_u32(&bytes[kCrcOffset]) == crc32c(0, bytes.first(kCrcOffset))) {
     store.shard_count = load_u32(&bytes[12]);
     std::copy_n(&bytes[16], store.key.size(), store.key.begin());
     if (store.shard_count >= 1 && store.shard_count <= kShardsMax) return store;
   }
-  return absl::DataLossError(
-      concat(path, " is damaged: it fails its checksum; restore it from a backup"));
+  return absl::DataLossError(concat(path,
+                                    " is damaged: it fails its checksum; copy it from any backup "
+                                    "of this store, for it never changes"));
 }
 
 enum class FolderContent : std::uint8_t { kNothing, kStore, kSomethingElse };
@@ -102,27 +96,40 @@ absl::Status make_folder(FileSystem& files, std::string_view path) {
       concat(status.message(), "; the data directory must be a folder: choose another path"));
 }
 
-absl::Status make_store(FileSystem& files, std::string_view path, const StoreFile& store) {
+absl::Status check_shards(FileSystem& files, std::string_view path, const StoreHeader& store) {
   for (std::uint32_t shard = 0; shard < store.shard_count; ++shard) {
-    absl::Status status = files.create_directories(concat(path, "/", shard_name(shard)));
-    if (!status.ok()) return status;
-  }
-  // Last: its presence says that the rest is there.
-  return write_file_atomically(files, concat(path, "/", kStoreFile), encode(store));
-}
-
-absl::Status check_shards(FileSystem& files, std::string_view path, const StoreFile& store) {
-  for (std::uint32_t shard = 0; shard < store.shard_count; ++shard) {
-    const std::string folder = concat(path, "/", shard_name(shard));
+    const std::string folder = concat(path, "/", shard_folder_name(shard));
     if (!files.exists(folder)) {
       return absl::DataLossError(concat(folder, " is missing: the store has ", store.shard_count,
-                                        " shards; restore it from a backup"));
+                                        " shards; put it back, or restore a backup"));
     }
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+absl::Status make_store(FileSystem& files, std::string_view path, const StoreHeader& store) {
+  for (std::uint32_t shard = 0; shard < store.shard_count; ++shard) {
+    absl::Status status = files.create_directories(concat(path, "/", shard_folder_name(shard)));
+    if (!status.ok()) return status;
+  }
+  // Last: its presence says that the rest is there.
+  return write_file_atomically(files, concat(path, "/", kStoreFile), encode(store));
+}
+
+absl::StatusOr<StoreHeader> read_store_header(FileSystem& files, std::string_view path) {
+  const std::string file = concat(path, "/", kStoreFile);
+  if (!files.exists(file)) {
+    return absl::NotFoundError(concat("there is no store at ", path,
+                                      "; name the folder that `gyre relay` uses (store.path)"));
+  }
+  return read_store_file(files, file);
+}
+
+std::string shard_folder_name(std::uint32_t shard) {
+  return concat(kShardPrefix, zero_padded(shard, 3));
+}
 
 absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::open(FileSystem& files,
                                                                    std::string_view path,
@@ -162,7 +169,7 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::open(FileSystem& f
 absl::Status DataDirectory::load_or_make(FileSystem& files, std::uint32_t shard_count,
                                          Random& random) {
   const std::string store_path = concat(path_, "/", kStoreFile);
-  StoreFile store;
+  StoreHeader store;
   // Asked again under the lock: another process may have made the store a moment ago.
   if (files.exists(store_path)) {
     auto found = read_store_file(files, store_path);
@@ -180,7 +187,7 @@ absl::Status DataDirectory::load_or_make(FileSystem& files, std::uint32_t shard_
 }
 
 std::string DataDirectory::shard_path(ShardId shard) const {
-  return concat(path_, "/", shard_name(shard));
+  return concat(path_, "/", shard_folder_name(shard));
 }
 
 }  // namespace gyre::storage

@@ -1,10 +1,16 @@
 #include "gyre/storage/file.h"
+
+#include <algorithm>
+
+#include "gyre/base/ids.h"
 #include "storage/concat.h"
 
 namespace gyre::storage {
 namespace {
 
 constexpr std::string_view kUnfinishedSuffix = ".tmp";
+
+constexpr std::uint64_t kCopyBytes = kMiB;
 
 std::string_view parent_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -26,6 +32,27 @@ absl::Status write_new_file(FileSystem& files, std::string_view path, std::strin
 }
 
 }  // namespace
+
+absl::Status copy_by_reading(FileSystem& files, std::string_view from, std::string_view to,
+                             const std::function<absl::Status(std::uint64_t)>& advance) {
+  auto source = files.open(from, FileSystem::OpenMode::kRead);
+  if (!source.ok()) return source.status();
+  const auto size = (*source)->size();
+  if (!size.ok()) return size.status();
+  auto target = files.open(to, FileSystem::OpenMode::kCreateNew);
+  if (!target.ok()) return target.status();
+  std::vector<std::uint8_t> buffer(std::min(kCopyBytes, *size));
+  for (std::uint64_t done = 0; done < *size;) {
+    const std::span<std::uint8_t> part(buffer.data(), std::min(kCopyBytes, *size - done));
+    absl::Status status = (*source)->read_at(done, part);
+    const ByteSpan read = part;
+    if (status.ok()) status = (*target)->write_at(done, {&read, 1});
+    if (status.ok()) status = advance(part.size());
+    if (!status.ok()) return status;
+    done += part.size();
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::string> read_file(FileSystem& files, std::string_view path) {
   auto file = files.open(path, FileSystem::OpenMode::kRead);

@@ -11,7 +11,8 @@ namespace gyre::storage {
 namespace {
 
 constexpr std::string_view kCure =
-    "; restore the store from a backup, or remove it and import your latest export";
+    ". Stop gyre and run `gyre check --repair`: it keeps every whole record and lists what is "
+    "lost; or restore a backup";
 
 // How much is made resident at once. Big enough to keep a disk busy, small beside the page cache.
 constexpr std::uint64_t kWindowBytes = 4 * kMiB;

@@ -339,9 +339,15 @@ absl::Status SimFileSystem::create_directories(std::string_view path) {
 absl::Status SimFileSystem::rename(std::string_view from, std::string_view to) {
   const auto found = names_.find(from);
   if (found == names_.end()) return absl::NotFoundError(text("rename", from));
-  GYRE_ASSERT(parent_of(from) == parent_of(to));
   if (absl::Status status = begin(Operation::kRename, from); !status.ok()) return status;
-  change_directory({parent_of(to), std::string(from), std::string(to), found->second});
+  const NodeHandle node = found->second;
+  if (parent_of(from) == parent_of(to)) {
+    change_directory({parent_of(to), std::string(from), std::string(to), node});
+  } else {
+    // Two folders become durable one by one.
+    change_directory({parent_of(to), "", std::string(to), node});
+    change_directory({parent_of(from), std::string(from), "", nullptr});
+  }
   return absl::OkStatus();
 }
 

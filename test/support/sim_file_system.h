@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -35,6 +36,10 @@ class SimFileSystem final : public storage::FileSystem {
   absl::Status create_directories(std::string_view path) override;
   absl::Status rename(std::string_view from, std::string_view to) override;
   absl::Status remove(std::string_view path) override;
+  absl::Status copy(std::string_view from, std::string_view to,
+                    const std::function<absl::Status(std::uint64_t)>& advance) override {
+    return storage::copy_by_reading(*this, from, to, advance);
+  }
   absl::Status sync_directory(std::string_view path) override;
   absl::StatusOr<std::uint64_t> free_bytes(std::string_view path) const override;
   absl::StatusOr<std::unique_ptr<Lock>> lock(std::string_view path) override;

@@ -18,6 +18,22 @@
 
 namespace gyre::storage {
 
+// What the file gyre-store says.
+struct StoreHeader {
+  std::uint32_t shard_count = 0;
+  std::array<std::uint8_t, 16> key{};
+};
+// Of the store at `path`, without a lock: for whoever looks at a store that a relay may have open.
+// kNotFound, with the cure, if there is none.
+[[nodiscard]] absl::StatusOr<StoreHeader> read_store_header(FileSystem& files,
+                                                            std::string_view path);
+// Makes an empty store with this key, for one that is made of another. The folder must be empty or
+// missing.
+[[nodiscard]] absl::Status make_store(FileSystem& files, std::string_view path,
+                                      const StoreHeader& header);
+// "shard-007".
+[[nodiscard]] std::string shard_folder_name(std::uint32_t shard);
+
 class DataDirectory {
  public:
   // Opens the store at `path`, or makes one for `shard_count` shards if the folder is missing or

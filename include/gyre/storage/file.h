@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -91,6 +92,12 @@ class FileSystem {
   [[nodiscard]] virtual absl::Status rename(std::string_view from, std::string_view to) = 0;
   [[nodiscard]] virtual absl::Status remove(std::string_view path) = 0;
   [[nodiscard]] virtual absl::Status sync_directory(std::string_view path) = 0;
+  // Makes the new file `to` with what `from` holds now; its blocks are shared where the file system
+  // can. Not synced. `advance` hears of bytes as they are copied, and its status ends the copying;
+  // what has been copied stays. `from` may grow meanwhile.
+  [[nodiscard]] virtual absl::Status copy(
+      std::string_view from, std::string_view to,
+      const std::function<absl::Status(std::uint64_t)>& advance) = 0;
   // Space left for files in this folder, as far as this process may use it.
   [[nodiscard]] virtual absl::StatusOr<std::uint64_t> free_bytes(std::string_view path) const = 0;
   // An exclusive lock held until the returned object dies; kUnavailable if another process has it.
@@ -103,6 +110,11 @@ class FileSystem {
 
 // The kernel's.
 [[nodiscard]] FileSystem& posix_file_system();
+
+// FileSystem::copy() for file systems that can do no better: reads and writes.
+[[nodiscard]] absl::Status copy_by_reading(
+    FileSystem& files, std::string_view from, std::string_view to,
+    const std::function<absl::Status(std::uint64_t)>& advance);
 
 // Whole small files. write_file_atomically: write path.tmp, sync, rename, sync the directory.
 [[nodiscard]] absl::StatusOr<std::string> read_file(FileSystem& files, std::string_view path);

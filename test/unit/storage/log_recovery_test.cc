@@ -145,7 +145,7 @@ TEST_F(LogRecoveryTest, TheRefusalNamesFileOffsetAndCure) {
   overwrite(1, bad);
   EXPECT_THAT(refusal(), AllOf(HasSubstr(harness_.segment_path(1)),
                                HasSubstr("offset " + std::to_string(positions_[3].offset())),
-                               HasSubstr("from a backup")));
+                               HasSubstr("gyre check --repair")));
   EXPECT_EQ(content(1), bad) << "a refusal changes nothing";
 }
 
@@ -156,7 +156,7 @@ TEST_F(LogRecoveryTest, ATornRecordInASealedSegmentIsDamage) {
   bad.resize(bad.size() - 8);
   overwrite(1, bad);
   EXPECT_THAT(refusal(),
-              AllOf(HasSubstr("log-00000001.seg is damaged"), HasSubstr("from a backup")));
+              AllOf(HasSubstr("log-00000001.seg is damaged"), HasSubstr("gyre check --repair")));
 }
 
 TEST_F(LogRecoveryTest, AMissingSegmentIsRefused) {
@@ -166,7 +166,7 @@ TEST_F(LogRecoveryTest, AMissingSegmentIsRefused) {
   const Bytes good = content(2);
   ASSERT_TRUE(harness_.files.remove(harness_.segment_path(2)).ok());
   EXPECT_THAT(refusal(),
-              AllOf(HasSubstr("log-00000002.seg is missing"), HasSubstr("from a backup")));
+              AllOf(HasSubstr("log-00000002.seg is missing"), HasSubstr("gyre check --repair")));
   overwrite(2, good);
   ASSERT_TRUE(harness_.files.remove(harness_.segment_path(1)).ok());
   EXPECT_THAT(refusal(), HasSubstr("log-00000001.seg is missing"));
