@@ -1,19 +1,14 @@
 #include "app/export.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cinttypes>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <vector>
 
+#include "app/filter_argument.h"
 #include "app/interrupt.h"
 #include "app/offline_store.h"
+#include "app/output_file.h"
 #include "app/progress.h"
-#include "gyre/nostr/client_message.h"
-#include "gyre/nostr/json_text.h"
 #include "gyre/nostr/verify.h"
 
 namespace gyre::app {
@@ -55,7 +50,7 @@ bool comes_before(PackedEventView a, PackedEventView b) {
 
 class Export {
  public:
-  Export(OfflineStore& store, const nostr::Filter& filter, std::FILE* out)
+  Export(OfflineStore& store, const nostr::Filter& filter, OutputFile& out)
       : limit_(filter.limit.value_or(UINT64_MAX)),
         out_(out),
         verifier_(nostr::make_signature_verifier(16'384)),
@@ -80,8 +75,8 @@ class Export {
         ++damaged;
         std::fprintf(stderr, "event %.64s is damaged and left out\n",
                      source->event.id_hex().data());
-      } else if (!write(source->event.json())) {
-        return absl::UnavailableError(std::string("cannot write: ") + std::strerror(errno));
+      } else if (absl::Status status = out_.write_line(source->event.json()); !status.ok()) {
+        return status;
       } else {
         ++written;
       }
@@ -89,9 +84,6 @@ class Export {
       progress_.update(written, 0, "");
     }
     progress_.finish();
-    if (std::fflush(out_) != 0) {
-      return absl::UnavailableError(std::string("cannot write: ") + std::strerror(errno));
-    }
     if (damaged > 0) {
       return absl::DataLossError(std::to_string(damaged) +
                                  " events are damaged and were left out, " +
@@ -117,14 +109,9 @@ class Export {
     return check.is_valid;
   }
 
-  bool write(std::string_view json) {
-    return std::fwrite(json.data(), 1, json.size(), out_) == json.size() &&
-           std::fputc('\n', out_) != EOF;
-  }
-
   EverythingIsReadable access_;
   std::uint64_t limit_;
-  std::FILE* const out_;
+  OutputFile& out_;
   std::unique_ptr<nostr::SignatureVerifier> verifier_;
   Progress progress_;
   std::vector<Source> sources_;
@@ -133,31 +120,15 @@ class Export {
 }  // namespace
 
 absl::StatusOr<std::uint64_t> run_export(const ExportOptions& options) {
-  if (!nostr::is_valid_utf8(options.filter)) {
-    return absl::InvalidArgumentError("--filter is not UTF-8");
-  }
-  nostr::MessageParser parser((nostr::MessageLimits()));
-  std::string padded = options.filter + std::string(nostr::MessageParser::kPadding, '\0');
-  const nostr::ClientMessage& message =
-      parser.parse_filter(std::string_view(padded.data(), options.filter.size()));
-  if (message.kind != nostr::MessageKind::kReq) {
-    return absl::InvalidArgumentError("--filter " + options.filter + ": " +
-                                      std::string(message.refusal.text));
-  }
-  const nostr::Filter filter = message.filters.front();
-
+  const auto filter = parse_filter_argument(options.filter);
+  if (!filter.ok()) return filter.status();
   auto store = OfflineStore::open(options.store_path, OfflineStore::Mode::kMustExist, 1, {});
   if (!store.ok()) return store.status();
-  const bool is_standard_output = options.file.empty() || options.file == "-";
-  std::FILE* const out = is_standard_output ? stdout : std::fopen(options.file.c_str(), "w");
-  if (out == nullptr) {
-    return absl::NotFoundError("cannot write " + options.file + ": " + std::strerror(errno));
-  }
+  auto out = OutputFile::open(options.file);
+  if (!out.ok()) return out.status();
   catch_interrupts();
-  absl::StatusOr<std::uint64_t> written = Export(**store, filter, out).run();
-  if (out != stdout && std::fclose(out) != 0 && written.ok()) {
-    written = absl::UnavailableError("cannot write " + options.file + ": " + std::strerror(errno));
-  }
+  absl::StatusOr<std::uint64_t> written = Export(**store, *filter, *out).run();
+  if (absl::Status status = out->close(); !status.ok() && written.ok()) written = status;
   const absl::Status closed = (*store)->close();
   if (!closed.ok() && written.ok()) return closed;
   return written;

@@ -146,7 +146,7 @@ class Import {
     }
     const SharedBytes bytes = SharedBytes::copy_of(event.bytes());
     const ShardId owner = store_.owner_of(event.pubkey());
-    push(owner, {SharedBytes(bytes).detach(), line_number_, false});
+    push(owner, {SharedBytes(bytes).detach(), line_number_, ImportLane::Origin::kUnverified});
     if (storage::Store::has_foreign_effects(event) && lanes_.size() > 1) spread(owner, bytes);
   }
 
@@ -156,7 +156,8 @@ class Import {
     verifier_->verify({&check, 1});
     if (!check.is_valid) return;
     for (ShardId shard = 0; shard < lanes_.size(); ++shard) {
-      if (shard != owner) push(shard, {SharedBytes(bytes).detach(), line_number_, true});
+      if (shard == owner) continue;
+      push(shard, {SharedBytes(bytes).detach(), line_number_, ImportLane::Origin::kForeignRequest});
     }
   }
 

@@ -72,7 +72,7 @@ void ImportLane::verify_batch() {
     const PackedEventView event(pending.event.data());
     // What is refused without its signature needs no verification.
     const bool needs_signature =
-        !pending.item.is_foreign && store_.check(event) == Verdict::kAccept;
+        pending.item.origin == Origin::kUnverified && store_.check(event) == Verdict::kAccept;
     if (needs_signature) checks_.push_back({event, false});
   }
   verifier_->verify(checks_);
@@ -82,29 +82,37 @@ void ImportLane::store_batch() {
   std::size_t next_check = 0;
   for (const Pending& pending : batch_) {
     const PackedEventView event(pending.event.data());
-    if (pending.item.is_foreign) {
+    if (pending.item.origin == Origin::kForeignRequest) {
       (void)store_one(pending);
       continue;
     }
-    Result result{pending.item.line, false, Verdict::kAccept};
+    Result result{pending.item.line, false, Verdict::kAccept, 0};
+    if (pending.item.origin == Origin::kTrusted) {
+      const storage::Store::PutResult stored = store_one(pending);
+      result.verdict = stored.verdict;
+      result.sequence = stored.sequence;
+      give(result);
+      continue;
+    }
     const bool was_checked = next_check < checks_.size() &&
                              checks_[next_check].event.json().data() == event.json().data();
     if (was_checked && !checks_[next_check].is_valid) {
       result.is_signature_bad = true;
     } else {
-      result.verdict = was_checked ? store_one(pending) : store_.check(event);
+      result.verdict = was_checked ? store_one(pending).verdict : store_.check(event);
     }
     if (was_checked) ++next_check;
     give(result);
   }
 }
 
-Verdict ImportLane::store_one(const Pending& pending) {
+storage::Store::PutResult ImportLane::store_one(const Pending& pending) {
   const PackedEventView event(pending.event.data());
   while (true) {
-    const auto result =
-        pending.item.is_foreign ? store_.apply_foreign_request(event) : store_.put(event);
-    if (result.verdict != Verdict::kBusy) return result.verdict;
+    const auto result = pending.item.origin == Origin::kForeignRequest
+                            ? store_.apply_foreign_request(event)
+                            : store_.put(event);
+    if (result.verdict != Verdict::kBusy) return result;
     store_.work();
     nap();
   }

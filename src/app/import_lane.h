@@ -19,16 +19,22 @@ namespace gyre::app {
 
 class ImportLane {
  public:
+  enum class Origin : std::uint8_t {
+    kUnverified,  // Its signature is looked at first.
+    kTrusted,     // Of a store.
+    // A request of another shard's author, verified already: only its effects here count.
+    kForeignRequest,
+  };
   struct Item {
     SharedBytes::Block* event = nullptr;  // Packed; adopted by the lane.
     std::uint64_t line = 0;
-    // A request of another shard's author, verified already: only its effects here count.
-    bool is_foreign = false;
+    Origin origin = Origin::kUnverified;
   };
   struct Result {
     std::uint64_t line = 0;
     bool is_signature_bad = false;
     storage::Verdict verdict = storage::Verdict::kAccept;
+    storage::Sequence sequence = 0;  // kAccept: the event's.
   };
 
   explicit ImportLane(storage::Store& store);
@@ -37,7 +43,7 @@ class ImportLane {
   void start();
   // Reader's thread. False: full; take results and try again.
   [[nodiscard]] bool try_push(const Item& item);
-  // One result for each item that is not foreign, in order.
+  // One result for each item that is no foreign request, in order.
   [[nodiscard]] bool try_take(Result& result);
   void request_finish();  // No more items will come.
   // Waits for the thread. Requires: request_finish(), and is_done() unless results are of no
@@ -54,7 +60,7 @@ class ImportLane {
   bool take_batch();
   void verify_batch();
   void store_batch();
-  [[nodiscard]] storage::Verdict store_one(const Pending& pending);
+  [[nodiscard]] storage::Store::PutResult store_one(const Pending& pending);
   void give(const Result& result);
 
   storage::Store& store_;

@@ -2,12 +2,16 @@
 
 #include <signal.h>
 
+#include <atomic>
+
 namespace gyre::app {
 namespace {
 
-volatile sig_atomic_t g_is_interrupted = 0;
+// Lock-free, so a handler may set it, and threads may look at it.
+std::atomic<bool> g_is_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 
-void on_signal(int) { g_is_interrupted = 1; }
+void on_signal(int) { g_is_interrupted.store(true, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -19,6 +23,6 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool is_interrupted() { return g_is_interrupted != 0; }
+bool is_interrupted() { return g_is_interrupted.load(std::memory_order_relaxed); }
 
 }  // namespace gyre::app

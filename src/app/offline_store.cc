@@ -8,7 +8,7 @@ namespace gyre::app {
 
 absl::StatusOr<std::unique_ptr<OfflineStore>> OfflineStore::open(
     const std::string& path, Mode mode, std::uint32_t shard_count,
-    const storage::StoreOptions& options) {
+    const storage::StoreOptions& options, const Clock* clock) {
   storage::FileSystem& files = storage::posix_file_system();
   if (mode == Mode::kMustExist && !files.exists(path + "/gyre-store")) {
     return absl::NotFoundError("there is no store at " + path +
@@ -19,8 +19,9 @@ absl::StatusOr<std::unique_ptr<OfflineStore>> OfflineStore::open(
   if (!data.ok()) return data.status();
   offline->data_ = *std::move(data);
   for (std::uint32_t i = 0; i < offline->data_->shard_count(); ++i) {
-    auto store = storage::Store::open(files, *offline->data_, static_cast<ShardId>(i), options,
-                                      offline->clock_, offline->random_);
+    auto store =
+        storage::Store::open(files, *offline->data_, static_cast<ShardId>(i), options,
+                             clock == nullptr ? offline->clock_ : *clock, offline->random_);
     if (!store.ok()) return store.status();
     offline->stores_.push_back(*std::move(store));
   }

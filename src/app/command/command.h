@@ -14,13 +14,21 @@ struct Command {
   std::function<int()> run;  // The exit code. Called once the line is parsed, if it has the word.
 };
 
-// Prints an error as all commands do; the exit code.
+// Prints an error as all commands do; the exit code: 130 for kCancelled (interrupted), as shells
+// have it, 1 for all others.
 int report(const absl::Status& status);
 
 Command add_relay_command(CLI::App& program);
 Command add_config_command(CLI::App& program);
 Command add_import_command(CLI::App& program);
 Command add_export_command(CLI::App& program);
+Command add_scan_command(CLI::App& program);
+Command add_count_command(CLI::App& program);
+Command add_delete_command(CLI::App& program);
+Command add_check_command(CLI::App& program);
+Command add_backup_command(CLI::App& program);
+Command add_stats_command(CLI::App& program);
+Command add_reshard_command(CLI::App& program);
 Command add_keygen_command(CLI::App& program);
 Command add_convert_command(CLI::App& program);
 Command add_event_command(CLI::App& program);
