@@ -22,8 +22,9 @@ class Workers {
   Workers(std::uint32_t shard_count, const std::function<absl::Status(ShardId)>& work)
       : work_(work), results_(shard_count) {
     const auto cores = static_cast<std::uint32_t>(runtime::usable_cores().size());
-    running_ = std::max(1u, std::min(cores, shard_count));
-    for (std::uint32_t i = 0; i < running_; ++i) threads_.emplace_back([this] { run(); });
+    const std::uint32_t count = std::max(1u, std::min(cores, shard_count));
+    running_ = count;  // Falls while threads are still being started.
+    for (std::uint32_t i = 0; i < count; ++i) threads_.emplace_back([this] { run(); });
   }
 
   // False while threads are at work; waits a moment for them.

@@ -189,9 +189,8 @@ absl::Status Store::Impl::replay_deaths(const LogRecord& record, std::vector<Seq
                                         DeathCause cause) {
   for (const Sequence sequence : retired_now) {
     if (sequence >= directory->next_sequence()) {
-      return absl::DataLossError(
-          absl::StrCat("record ", record.number, " retires event ", sequence,
-                       ", which does not exist; ", kSalvageCure));
+      return absl::DataLossError(absl::StrCat("record ", record.number, " retires event ", sequence,
+                                              ", which does not exist; ", kSalvageCure));
     }
   }
   std::erase_if(retired_now, [this](Sequence sequence) {

@@ -41,10 +41,12 @@ THREADED_TESTS = {
     "net": "AdmissionTable*",
     "runtime": "Mesh*:Shard*:UringIo*:IoContract*",
     "storage": "BackgroundWorker*:EventLog*:LogWriter*:Store.*",
+    "app_store": "*",
 }
 
 # Black-box scripts that run on the whole relay in that build: what starts, stops and kills it.
 THREADED_PROTOCOL_TESTS = {
+    "backup_test",
     "kill_test",
     "nip01_events_test",
     "nip01_subscriptions_test",
@@ -188,7 +190,7 @@ def run_tsan():
         scripts = protocol_programs("tsan", environment)
         return programs + [s for s in scripts if s.name in THREADED_PROTOCOL_TESTS]
 
-    targets = [f"test/unit/{name}/{name}_test" for name in THREADED_TESTS]
+    targets = [f"test/unit/{name.split('_')[0]}/{name}_test" for name in THREADED_TESTS]
     return built("tsan", "tsan", find, ["gyre", *targets])
 
 
