@@ -237,8 +237,11 @@ bool EventLog::has_room(std::uint64_t payload_bytes) const {
 }
 
 bool EventLog::Impl::has_reserved(std::uint64_t bytes) const {
-  if (fits_segment(bytes)) return appended.offset() + bytes <= active().reserved_end();
-  return next != nullptr && kSegmentHeaderBytes + bytes <= next->reserved_end();
+  const std::uint64_t reserved_end = active().reserved_end();
+  if (fits_segment(bytes)) return appended.offset() + bytes <= reserved_end;
+  // Fewer bytes may come than were asked about, and they may fit here after all.
+  return reserved_end >= options.segment_bytes && next != nullptr &&
+         kSegmentHeaderBytes + bytes <= next->reserved_end();
 }
 
 bool EventLog::is_disk_full() const { return impl_->is_disk_full; }
@@ -438,7 +441,9 @@ void EventLog::Impl::post_space_job(std::uint64_t now_ns) {
   const std::uint64_t wanted = std::exchange(wanted_bytes, 0);
   const bool wants_next = is_next_wanted || !fits_segment(wanted);
   LogSegment* segment = &active();
-  std::uint64_t bytes = bytes_to_reserve(*segment, appended.offset(), wants_next ? 0 : wanted);
+  // What does not fit here wants all that is left of it first (has_reserved()).
+  const std::uint64_t wanted_here = fits_segment(wanted) ? wanted : options.segment_bytes;
+  std::uint64_t bytes = bytes_to_reserve(*segment, appended.offset(), wanted_here);
   if (bytes == 0 && next != nullptr && wants_next) {
     segment = next.get();
     bytes = bytes_to_reserve(*segment, kSegmentHeaderBytes, wanted);

@@ -127,7 +127,8 @@ class EventLog {
   // The largest payload that a record can have: of the options' segment, and 16 MiB at most.
   [[nodiscard]] std::uint64_t payload_bytes_max() const;
   // False while the tail is full of unwritten bytes, or while the disk has no space for more (see
-  // is_disk_full), and for what exceeds payload_bytes_max(). `payload_bytes` as for append.
+  // is_disk_full), and for what exceeds payload_bytes_max(). `payload_bytes` as for append. Room
+  // for so many bytes is room for fewer.
   [[nodiscard]] bool has_room(std::uint64_t payload_bytes) const;
   // The last attempt to reserve space failed; retried by the writer about once a second.
   [[nodiscard]] bool is_disk_full() const;

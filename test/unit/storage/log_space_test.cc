@@ -64,6 +64,31 @@ TEST(LogSpace, WhatFitsIntoReservedSpaceIsStillTaken) {
   EXPECT_TRUE(fill(harness, 1000));
 }
 
+// Who reserves for the worst case may append less; that may fit where the worst case does not.
+TEST(LogSpace, RoomForManyBytesIsRoomForFewer) {
+  LogOptions options;
+  options.segment_bytes = 32 * kKiB;
+  options.reserve_bytes = 2 * kKiB;
+  LogHarness harness(options);
+  ASSERT_TRUE(harness.open().ok());
+  SeededRandom random(1);
+  int appended = 0;
+  for (int turns = 0; turns < 2000; ++turns) {
+    const std::size_t promised = random.next_u64() % 8000;
+    if (!harness.log->has_room(promised)) {
+      harness.turn();
+      continue;
+    }
+    for (std::size_t fewer = 0; fewer < promised; fewer += 97) {
+      ASSERT_TRUE(harness.log->has_room(fewer)) << fewer << " of " << promised;
+    }
+    harness.append(std::string(promised / 16, 'f'));
+    ++appended;
+  }
+  EXPECT_GT(appended, 500);
+  EXPECT_GT(harness.log->appended().segment(), 5u);
+}
+
 TEST(LogSpace, WhenSpaceReturnsItIsFoundWithinASecond) {
   LogHarness harness(LogOptions{});
   harness.files.set_capacity(1 * kMiB);
