@@ -28,7 +28,7 @@ void DeathQueue::work(std::size_t budget, const ReadEvent& read) {
       const Posting unburied{hasher_.unburied(), row.created_at, row.id_prefix, item.sequence};
       dead_postings_.add(unburied);
     } else {
-      post(item.sequence, row, event);
+      post(item, row, event);
     }
     items_.pop_front();
   }
@@ -50,20 +50,20 @@ bool DeathQueue::has_dead_posting(Term term, const DirectoryRow& row, Sequence s
 
 // The query terms and the expiry, each as it was posted. The address only if a newer version holds
 // it now: any other dead version goes on refusing older ones. Tombstones stay for ever.
-void DeathQueue::post(Sequence sequence, const DirectoryRow& row, nostr::PackedEventView event) {
+void DeathQueue::post(const Item& item, const DirectoryRow& row, nostr::PackedEventView event) {
   terms_.clear();
   append_query_terms(hasher_, event, terms_);
-  if ((row.flags & kRowSuperseded) != 0) {
+  if (item.cause == DeathCause::kSuperseded) {
     if (const auto address = address_of(event, event.pubkey())) {
       terms_.push_back(hasher_.address(address->kind, address->pubkey, address->d));
     }
   }
   postings_.clear();
   for (const Term term : terms_) {
-    postings_.push_back({term, row.created_at, row.id_prefix, sequence});
+    postings_.push_back({term, row.created_at, row.id_prefix, item.sequence});
   }
   if (const auto expiration = event.expiration()) {
-    postings_.push_back({hasher_.expiry(), *expiration, row.id_prefix, sequence});
+    postings_.push_back({hasher_.expiry(), *expiration, row.id_prefix, item.sequence});
   }
   dead_postings_.add(postings_);
 }

@@ -26,11 +26,16 @@ class DeathQueue {
   // Gives the event at a position, null if it cannot be read; false while it is on its way.
   using ReadEvent = std::function<bool(LogPosition, nostr::PackedEventView&)>;
 
-  // Requires: the row is marked dead, and was not before.
-  void add(Sequence sequence) { items_.push_back({sequence, std::nullopt}); }
+  // Requires: the row is marked dead, and was not before. (While the log is replayed the row may
+  // say more than that, for its file can be ahead: what is posted goes by the cause.)
+  void add(Sequence sequence, DeathCause cause) {
+    items_.push_back({sequence, cause, std::nullopt});
+  }
   // A version of `address` that is dead already, of another cause, has been followed by a newer one
   // after all. Marks its row, too: in the order of the queue, or its address would be posted twice.
-  void add_superseded(Sequence sequence, Term address) { items_.push_back({sequence, address}); }
+  void add_superseded(Sequence sequence, Term address) {
+    items_.push_back({sequence, DeathCause::kOther, address});
+  }
   // Ends early where an event is still on its way, or cannot be read; it is tried again a few
   // times. Of one that never can its postings are left without partners, and a dead posting under
   // TermHasher::unburied() says so: counts by the index are exact no longer.
@@ -41,9 +46,10 @@ class DeathQueue {
  private:
   struct Item {
     Sequence sequence;
+    DeathCause cause;
     std::optional<Term> superseded;  // The address, if that is all that has happened.
   };
-  void post(Sequence sequence, const DirectoryRow& row, nostr::PackedEventView event);
+  void post(const Item& item, const DirectoryRow& row, nostr::PackedEventView event);
   void post_superseded(Sequence sequence, Term address);
   [[nodiscard]] bool has_dead_posting(Term term, const DirectoryRow& row, Sequence sequence) const;
 

@@ -56,7 +56,8 @@ void Store::Impl::post_terms(std::uint64_t created_at, std::uint64_t id_prefix, 
   new_postings.clear();
 }
 
-Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
+Sequence Store::Impl::index_event(PackedEventView event, LogPosition position,
+                                  std::span<const Sequence> retired_now) {
   const Bytes32 id = event.id();
   const Bytes32 pubkey = event.pubkey();
   const std::uint64_t id_prefix = prefix64(id.bytes.data());
@@ -77,7 +78,7 @@ Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
   append_query_terms(hasher, event, terms);
   if (const auto address = address_of(event, pubkey)) {
     const Term term = hasher.address(address->kind, address->pubkey, address->d);
-    note_newer_version(term);
+    note_newer_version(term, retired_now);
     terms.push_back(term);
   }
   append_tombstones(hasher, event, terms);
@@ -92,14 +93,18 @@ Sequence Store::Impl::index_event(PackedEventView event, LogPosition position) {
 
 // The version before, if it is dead but was not superseded, has refused older ones until now. From
 // here on the new version does that, and compaction may drop the old one for good.
-void Store::Impl::note_newer_version(Term address) {
+void Store::Impl::note_newer_version(Term address, std::span<const Sequence> retired_now) {
   const auto newest = postings->find_newest({address});
   if (!newest) return;
   const std::uint16_t flags = directory->row(newest->sequence).flags;
   if ((flags & kRowDead) == 0) return;
-  // Mostly the version that has just been retired. While the log is replayed the flag may come from
-  // a checkpoint that a crash cut short, whose dead postings are lost.
-  if ((flags & kRowSuperseded) != 0 && log != nullptr) return;
+  if ((flags & kRowSuperseded) != 0) {
+    // Mostly it has just been retired, and the queue knows. While the log is replayed the flag may
+    // be of a checkpoint that a crash cut short, whose dead postings are lost.
+    const bool is_replaying = log == nullptr;
+    if (!is_replaying || std::ranges::binary_search(retired_now, newest->sequence)) return;
+    directory_ahead_at = checkpoint->completed_count();
+  }
   deaths->add_superseded(newest->sequence, address);
 }
 
@@ -123,7 +128,7 @@ Sequence Store::Impl::index_foreign_request(PackedEventView request, LogPosition
 void Store::Impl::retire(std::span<const Sequence> sequences, DeathCause cause) {
   for (const Sequence sequence : sequences) {
     directory->mark_dead(sequence, cause);
-    deaths->add(sequence);
+    deaths->add(sequence, cause);
   }
   events_alive -= sequences.size();
   // While the log is opened it cannot be read; the first turns catch up.
@@ -205,7 +210,7 @@ Store::PutResult Store::Impl::append_event(RecordType type, PackedEventView even
   }
   const LogPosition position = log->append(type, parts);
   retire(retired, death_cause_of(event));
-  const Sequence sequence = type == RecordType::kEvent ? index_event(event, position)
+  const Sequence sequence = type == RecordType::kEvent ? index_event(event, position, retired)
                                                        : index_foreign_request(event, position);
   return {Verdict::kAccept, sequence, log->appended()};
 }

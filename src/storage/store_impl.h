@@ -63,10 +63,12 @@ struct Store::Impl {
   absl::Status replay_gap(const LogRecord& record);
   absl::Status replay_address_mark(const LogRecord& record);
 
-  Sequence index_event(nostr::PackedEventView event, LogPosition position);
+  // `retired_now`: what the event has just made dead.
+  Sequence index_event(nostr::PackedEventView event, LogPosition position,
+                       std::span<const Sequence> retired_now);
   Sequence index_foreign_request(nostr::PackedEventView request, LogPosition position);
   void index_address_mark(const AddressMarkRecord& mark, LogPosition position);
-  void note_newer_version(Term address);
+  void note_newer_version(Term address, std::span<const Sequence> retired_now);
   void post_terms(std::uint64_t created_at, std::uint64_t id_prefix, Sequence sequence);
   void retire(std::span<const Sequence> sequences, DeathCause cause);
   [[nodiscard]] std::optional<Verdict> retire_by_records(RetireReason reason,

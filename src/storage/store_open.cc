@@ -169,7 +169,7 @@ absl::Status Store::Impl::replay_event(const LogRecord& record) {
     return status;
   }
   if (record.type == RecordType::kEvent) {
-    index_event(decoded->event, record.position);
+    index_event(decoded->event, record.position, decoded->retired);
   } else {
     index_foreign_request(decoded->event, record.position);
   }
