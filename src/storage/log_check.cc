@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gyre/nostr/kind.h"
+#include "storage/author_rules.h"
 #include "storage/concat.h"
 #include "storage/log_segment.h"
 
@@ -115,6 +116,7 @@ void LogCheck::take_event(const LogRecord& record) {
       report_record(record, next_,
                     concat("event ", decoded->event.id_hex(), ": ", std::move(fault)));
     }
+    note_late_address(record.type, decoded->event);
     if (is_sequence_known_) {
       const auto row =
           compare_row(row_of(record.type, decoded->event, record.position, sources_.hasher));
@@ -124,6 +126,18 @@ void LogCheck::take_event(const LogRecord& record) {
   const bool is_foreign = record.type == RecordType::kForeignRequest;
   append_row(is_foreign ? RowOf::kNoEvent : RowOf::kEvent);
   ++check_.events;
+}
+
+void LogCheck::note_late_address(RecordType type, PackedEventView event) {
+  if (!has_passed_checkpoint_ || type != RecordType::kEvent) return;
+  if (const auto address = address_of(event, event.pubkey())) {
+    late_addresses_.insert(sources_.hasher.address(address->kind, address->pubkey, address->d));
+  }
+}
+
+bool LogCheck::may_be_superseded_early(Sequence sequence, std::uint16_t flags) const {
+  if ((flags & kRowSuperseded) == 0 || sequence >= was_dead_.size()) return false;
+  return was_dead_[sequence] && !is_superseded_[sequence];
 }
 
 void LogCheck::take_gap(const LogRecord& record) {

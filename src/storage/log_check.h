@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "gyre/storage/manifest.h"
 #include "gyre/storage/term.h"
 #include "storage/directory_file.h"
@@ -42,9 +43,13 @@ class LogCheck final : public LogVisitor {
   [[nodiscard]] bool is_complete() const { return is_complete_; }
   // `postings` has heard of all of them, each by the flags of its row.
   [[nodiscard]] bool are_postings_known() const { return is_complete_ && are_rows_sound_; }
-  // Events of rows that died behind the checkpoint and are dead in the file already: at the
-  // checkpoint they had all their postings. Ascending; mostly none.
+  // Of rows that are events, as far as one walk can tell: see may_be_superseded_early().
   [[nodiscard]] const std::vector<Sequence>& early_deaths() const { return early_deaths_; }
+  // Addresses of which the log has a version behind the checkpoint.
+  [[nodiscard]] const absl::flat_hash_set<Term>& late_addresses() const { return late_addresses_; }
+  // True if the row's file says that a newer version came, and only a record behind the one that
+  // made it dead can be that version: perhaps one behind the checkpoint.
+  [[nodiscard]] bool may_be_superseded_early(Sequence sequence, std::uint16_t flags) const;
 
  private:
   void take_event(const LogRecord& record);
@@ -52,6 +57,7 @@ class LogCheck final : public LogVisitor {
                     DeathCause cause);
   void pass_checkpoint(std::uint64_t number);
   void find_sequence_again(const LogRecord& record);
+  void note_late_address(RecordType type, nostr::PackedEventView event);
   void take_gap(const LogRecord& record);
   void check_row_of_gap(LogPosition position);
   void take_mark(const LogRecord& record);
@@ -81,6 +87,7 @@ class LogCheck final : public LogVisitor {
   std::vector<bool> is_superseded_;
   std::vector<bool> was_dead_;  // At the checkpoint.
   std::vector<Sequence> early_deaths_;
+  absl::flat_hash_set<Term> late_addresses_;
   std::uint64_t alive_ = 0;
   bool is_complete_ = true;
   bool are_rows_sound_ = true;

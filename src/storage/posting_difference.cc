@@ -83,7 +83,8 @@ class PostingVisitor final : public RecordWalk {
   }
   void take_mark(const AddressMarkRecord& mark, Sequence sequence) override {
     DirectoryRow row;
-    if (!read_row(sequence, row) || (row.flags & kRowSuperseded) != 0) return;
+    if (!read_row(sequence, row)) return;
+    if ((flags_of_(sequence, row.flags) & kRowSuperseded) != 0) return;
     visit_({mark.address, mark.created_at, sequence});
   }
 
@@ -103,13 +104,9 @@ absl::Status visit_postings(const PostingSides& sides, PostingVisitor::Flags fla
   return walk_log(sides.files, sides.folder, sides.manifest.log_position, visitor).status();
 }
 
-bool died_early(const PostingSides& sides, Sequence sequence) {
-  return std::ranges::binary_search(sides.early_deaths, sequence);
-}
-
 absl::Status read_log(const PostingSides& sides, Chosen& chosen) {
   const auto flags_of = [&sides](Sequence sequence, std::uint16_t flags) {
-    return died_early(sides, sequence) ? std::uint16_t{0} : flags;
+    return sides.early.flags_before(sequence, flags);
   };
   return visit_postings(sides, flags_of,
                         [&chosen](const RunPosting& posting) { chosen.add({posting, 1}); });
@@ -146,19 +143,19 @@ void report(const PostingSides& sides, const Found& found, FindingList& findings
 }  // namespace
 
 absl::Status restore_postings(const PostingSides& sides, PostingTally& tally) {
-  const auto if_early = [&sides](const RunPosting& posting) {
-    return died_early(sides, posting.sequence);
-  };
   absl::Status status = visit_postings(
       sides, [](Sequence, std::uint16_t flags) { return flags; },
       [&](const RunPosting& posting) {
-        if (if_early(posting)) tally.subtract(posting);
+        if (sides.early.has(posting.sequence)) tally.subtract(posting);
       });
   if (!status.ok()) return status;
   return visit_postings(
-      sides, [](Sequence, std::uint16_t) { return std::uint16_t{0}; },
+      sides,
+      [&sides](Sequence sequence, std::uint16_t flags) {
+        return sides.early.flags_before(sequence, flags);
+      },
       [&](const RunPosting& posting) {
-        if (if_early(posting)) tally.add(posting);
+        if (sides.early.has(posting.sequence)) tally.add(posting);
       });
 }
 

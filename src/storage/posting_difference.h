@@ -9,6 +9,7 @@
 #include "gyre/storage/manifest.h"
 #include "gyre/storage/term.h"
 #include "storage/directory_file.h"
+#include "storage/early_changes.h"
 #include "storage/finding_list.h"
 #include "storage/posting_tally.h"
 
@@ -20,12 +21,11 @@ struct PostingSides {
   const TermHasher& hasher;
   const Manifest& manifest;
   const DirectoryFile& rows;
-  // Sequences that died behind the manifest's position and are dead in `rows` already.
-  const std::vector<Sequence>& early_deaths;
+  const EarlyChanges& early;
 };
 
-// Puts into `tally`, which went by the flags of the rows, what the early deaths still stood under
-// when the manifest was written.
+// Puts into `tally`, which went by the flags of the rows, what those of early changes still stood
+// under when the manifest was written.
 [[nodiscard]] absl::Status restore_postings(const PostingSides& sides, PostingTally& tally);
 
 // Reads the log and the runs, which are whole, once more, and reports each posting of `buckets`

@@ -4,7 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "gyre/storage/manifest.h"
+#include "storage/author_rules.h"
 #include "storage/concat.h"
 #include "storage/corruption.h"
 #include "storage/directory_file.h"
@@ -13,10 +15,54 @@
 #include "storage/log_segment.h"
 #include "storage/posting_difference.h"
 #include "storage/posting_tally.h"
+#include "storage/record_walk.h"
 #include "storage/run_check.h"
 
 namespace gyre::storage {
 namespace {
+
+// Finds rows that a version behind the checkpoint has superseded in the file already. Dead before,
+// they stood under their address when the manifest was written.
+class EarlySupersedings final : public RecordWalk {
+ public:
+  EarlySupersedings(const LogCheck& log, const DirectoryFile& rows, const TermHasher& hasher)
+      : log_(log), rows_(rows), hasher_(hasher) {}
+
+  [[nodiscard]] std::vector<Sequence> found() const {
+    std::vector<Sequence> sequences;
+    for (const auto& [address, sequence] : last_) sequences.push_back(sequence);
+    std::ranges::sort(sequences);
+    return sequences;
+  }
+
+ protected:
+  absl::Status take_event(RecordType type, nostr::PackedEventView event,
+                          Sequence sequence) override {
+    if (type != RecordType::kEvent) return absl::OkStatus();
+    if (const auto address = address_of(event, event.pubkey())) {
+      take_version(hasher_.address(address->kind, address->pubkey, address->d), sequence);
+    }
+    return absl::OkStatus();
+  }
+  void take_mark(const AddressMarkRecord& mark, Sequence sequence) override {
+    take_version(mark.address, sequence);
+  }
+
+ private:
+  // Each version before the checkpoint supersedes the one before it.
+  void take_version(Term address, Sequence sequence) {
+    DirectoryRow row;
+    if (sequence >= rows_.rows() || !log_.late_addresses().contains(address)) return;
+    last_.erase(address);
+    if (!rows_.read(sequence, row)) return;
+    if (log_.may_be_superseded_early(sequence, row.flags)) last_.emplace(address, sequence);
+  }
+
+  const LogCheck& log_;
+  const DirectoryFile& rows_;
+  const TermHasher& hasher_;
+  absl::flat_hash_map<Term, Sequence> last_;
+};
 
 class Check {
  public:
@@ -35,7 +81,7 @@ class Check {
   absl::Status open_index();
   absl::Status check_runs();
   absl::Status check_log();
-  absl::Status compare_postings(const std::vector<Sequence>& early_deaths);
+  absl::Status compare_postings(const EarlyChanges& early);
   void report(Finding::Part part, std::string_view name, std::string_view what);
 
   FileSystem& files_;
@@ -124,12 +170,19 @@ absl::Status Check::check_log() {
   if (absl::Status status = log.finish(*extent); !status.ok()) return status;
   // What is lost on one side would be a difference for each posting of it.
   if (rows_ == nullptr || !are_runs_whole_ || !log.are_postings_known()) return absl::OkStatus();
-  return compare_postings(log.early_deaths());
+  EarlyChanges early{log.early_deaths(), {}};
+  if (!log.late_addresses().empty()) {
+    EarlySupersedings walk(log, *rows_, hasher_);
+    const auto walked = walk_log(files_, folder_, manifest->log_position, walk);
+    if (!walked.ok()) return walked.status();
+    early.supersedings = walk.found();
+  }
+  return compare_postings(early);
 }
 
-absl::Status Check::compare_postings(const std::vector<Sequence>& early_deaths) {
-  const PostingSides sides{files_, folder_, hasher_, *manifest_, *rows_, early_deaths};
-  if (!early_deaths.empty()) {
+absl::Status Check::compare_postings(const EarlyChanges& early) {
+  const PostingSides sides{files_, folder_, hasher_, *manifest_, *rows_, early};
+  if (!early.is_empty()) {
     if (absl::Status status = restore_postings(sides, of_log_); !status.ok()) return status;
   }
   const std::vector<std::uint32_t> buckets = of_log_.differences(of_runs_);
