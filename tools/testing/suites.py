@@ -33,6 +33,7 @@ from programs import LOGS, TOP, Program, run, run_all
 MESON_SUITES = {
     "unit": "each part by itself, release build",
     "sim": "whole relays on one thread, each run from one seed, with faults",
+    "crash": "a store whose power fails at each step; `store_crash --points 10000` for more",
 }
 
 # In the ThreadSanitizer build only what has threads is built and run: program and its cases.
