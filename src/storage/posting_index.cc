@@ -25,6 +25,14 @@ struct PostingIndex::Impl {
   void for_each_source(const PostingRange& range, const PostingPlace& start,
                        const Visit& visit) const;
 
+  // Calls `visit(run)` for each run whose fence lets the term through.
+  template <typename Visit>
+  void for_each_run(Term term, const Visit& visit) const;
+  [[nodiscard]] const std::vector<TermFence>& fences_for(Term term) const {
+    return is_tombstone(term) ? tombstone_fences : fences;
+  }
+  void list_fences();
+
   // Worker's thread: maps a finished file.
   [[nodiscard]] absl::Status take_written(std::string_view name);
 
@@ -36,6 +44,9 @@ struct PostingIndex::Impl {
   std::unique_ptr<PostingTable> frozen;
   std::unique_ptr<PostingTable> discarded;  // Freed bit by bit.
   std::vector<std::unique_ptr<PostingRun>> runs;
+  // Those of the runs, in the same order and side by side: an event that comes in asks all of them.
+  std::vector<TermFence> fences;
+  std::vector<TermFence> tombstone_fences;
   std::unique_ptr<PostingRun> written;  // By the worker, not yet installed.
   // Merged into others; unmapped by the worker in release_merged(), for that takes a while.
   std::vector<std::unique_ptr<PostingRun>> merged;
@@ -55,6 +66,7 @@ absl::StatusOr<std::unique_ptr<PostingIndex>> PostingIndex::open(
     if (!run.ok()) return run.status();
     index->impl_->runs.push_back(*std::move(run));
   }
+  index->impl_->list_fences();
   return index;
 }
 
@@ -71,11 +83,30 @@ void PostingIndex::add(std::span<const Posting> postings) {
 void PostingIndex::prefetch_find(Term term) const {
   impl_->active->prefetch(term);
   if (impl_->frozen != nullptr) impl_->frozen->prefetch(term);
-  for (const auto& run : impl_->runs) run->prefetch(term);
+  const FenceKey key(term);
+  for (const TermFence& fence : impl_->fences_for(term)) fence.prefetch(key);
 }
 
 bool PostingIndex::wants_freeze() const {
   return impl_->active->posting_count() >= impl_->options.table_postings_max;
+}
+
+template <typename Visit>
+void PostingIndex::Impl::for_each_run(Term term, const Visit& visit) const {
+  const FenceKey key(term);
+  const std::vector<TermFence>& asked = fences_for(term);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (asked[i].may_have(key)) visit(*runs[i]);
+  }
+}
+
+void PostingIndex::Impl::list_fences() {
+  fences.clear();
+  tombstone_fences.clear();
+  for (const auto& run : runs) {
+    fences.push_back(run->fence());
+    tombstone_fences.push_back(run->tombstone_fence());
+  }
 }
 
 template <typename Visit>
@@ -86,9 +117,9 @@ void PostingIndex::Impl::for_each_source(const PostingRange& range, const Postin
   if (frozen != nullptr) {
     if (const auto source = PostingSource::open(*frozen, range, start)) visit(*source);
   }
-  for (const auto& run : runs) {
-    if (const auto source = PostingSource::open(*run, directory, range, start)) visit(*source);
-  }
+  for_each_run(range.term, [&](const PostingRun& run) {
+    if (const auto source = PostingSource::open(run, directory, range, start)) visit(*source);
+  });
 }
 
 PostingCursor PostingIndex::find(const PostingRange& range) const {
@@ -126,14 +157,14 @@ void PostingIndex::add_sources(const PostingRange& range, const PostingPlace* pl
 std::uint64_t PostingIndex::count(const PostingRange& range) const {
   std::uint64_t count = impl_->active->count(range);
   if (impl_->frozen != nullptr) count += impl_->frozen->count(range);
-  for (const auto& run : impl_->runs) count += run->count(range);
+  impl_->for_each_run(range.term, [&](const PostingRun& run) { count += run.count(range); });
   return count;
 }
 
 std::uint64_t PostingIndex::estimate(const PostingRange& range) const {
   std::uint64_t count = impl_->active->count(range);
   if (impl_->frozen != nullptr) count += impl_->frozen->count(range);
-  for (const auto& run : impl_->runs) count += run->estimate(range);
+  impl_->for_each_run(range.term, [&](const PostingRun& run) { count += run.estimate(range); });
   return count;
 }
 
@@ -154,7 +185,7 @@ bool PostingIndex::has_frozen() const { return impl_->frozen != nullptr; }
 absl::Status PostingIndex::write_run(std::string_view name) {
   GYRE_ASSERT(has_frozen());
   const PostingTable& table = *impl_->frozen;
-  auto writer = PostingRunWriter::create(impl_->files, impl_->folder, name, table.term_count());
+  auto writer = PostingRunWriter::create(impl_->files, impl_->folder, name, table.terms());
   if (!writer.ok()) return writer.status();
   table.for_each_sorted([&writer](Term term, const PostingEntry& entry) {
     (*writer)->add(term, entry.created_at, entry.sequence);
@@ -179,6 +210,7 @@ void PostingIndex::install_run(std::string_view name) {
   GYRE_ASSERT(impl.written != nullptr && impl.written->name() == name);
   GYRE_ASSERT_CMP(impl.written->posting_count(), ==, impl.frozen->posting_count());
   impl.runs.push_back(std::move(impl.written));
+  impl.list_fences();
   impl.discarded = std::move(impl.frozen);
   ++impl.version;
 }
@@ -235,6 +267,7 @@ void PostingIndex::install_merged_run(const std::vector<std::string>& inputs,
     GYRE_ASSERT(impl.written != nullptr && impl.written->name() == name);
     impl.runs.push_back(std::move(impl.written));
   }
+  impl.list_fences();
   ++impl.version;
 }
 

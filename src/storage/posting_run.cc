@@ -53,7 +53,9 @@ absl::Status PostingRun::load() {
   mapped_ = *mapped;
   std::memcpy(&footer_, mapped_ + bytes_ - sizeof footer_, sizeof footer_);
   if (absl::Status status = check_parts(); !status.ok()) return status;
-  fence_ = TermFence({mapped_ + footer_.fence_offset, footer_.fence_bytes});
+  const std::uint8_t* const fences = mapped_ + footer_.fence_offset;
+  fence_ = TermFence({fences, footer_.fence_bytes});
+  tombstone_fence_ = TermFence({fences + footer_.fence_bytes, footer_.tombstone_fence_bytes});
   is_verified_.resize(footer_.block_count);
   index_by_prefix();
   return absl::OkStatus();
@@ -126,8 +128,9 @@ void PostingRun::verify_fence() const {
 }
 
 bool PostingRun::is_fence_sound() const {
-  const ByteSpan fence(mapped_ + footer_.fence_offset, footer_.fence_bytes);
-  return crc32c(0, fence) == footer_.fence_crc;
+  const ByteSpan fences(mapped_ + footer_.fence_offset,
+                        footer_.fence_bytes + footer_.tombstone_fence_bytes);
+  return crc32c(0, fences) == footer_.fence_crc;
 }
 
 bool PostingRun::seek(Term term, std::uint64_t created_at, Position& position) const {
@@ -158,7 +161,7 @@ PostingRun::Value PostingRun::at(const Position& position) const {
 }
 
 std::uint64_t PostingRun::count(const PostingRange& range) const {
-  if (range.since > range.until || !may_have(range.term)) return 0;
+  if (range.since > range.until) return 0;
   const Key begin = {range.term, range.until};
   const std::uint64_t before = rank(begin, block_at_or_behind(begin));
   Key end;
@@ -167,7 +170,7 @@ std::uint64_t PostingRun::count(const PostingRange& range) const {
 }
 
 std::uint64_t PostingRun::estimate(const PostingRange& range) const {
-  if (range.since > range.until || !may_have(range.term)) return 0;
+  if (range.since > range.until) return 0;
   Key end;
   if (!key_behind(range, end.term, end.created_at)) return count(range);
   const Key begin = {range.term, range.until};

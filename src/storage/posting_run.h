@@ -29,16 +29,20 @@ class PostingRun {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint64_t posting_count() const { return footer_.posting_count; }
-  [[nodiscard]] std::uint64_t term_count() const { return footer_.term_count; }
+  // As the footer says.
+  [[nodiscard]] RunTermCounts term_counts() const {
+    return {footer_.term_count, footer_.tombstone_term_count};
+  }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   // Brings up to `budget` bytes more of the file into memory, to stay there (File::keep_resident);
   // true when all of it is. For the worker.
   bool keep_resident(std::uint64_t& budget, Residence& residence);
 
-  void prefetch(Term term) const { fence_.prefetch(term); }
-  // False: surely no posting of the term is here.
-  [[nodiscard]] bool may_have(Term term) const { return fence_.may_have(term); }
+  // Each says of its terms whether they are surely not here. Whoever looks up a term asks them
+  // first: what follows is as right without, but touches more memory.
+  [[nodiscard]] const TermFence& fence() const { return fence_; }
+  [[nodiscard]] const TermFence& tombstone_fence() const { return tombstone_fence_; }
 
   // A posting of a term.
   struct Position {
@@ -107,6 +111,7 @@ class PostingRun {
   std::uint64_t bytes_ = 0;
   RunFooter footer_{};
   TermFence fence_;
+  TermFence tombstone_fence_;
   // Terms are evenly spread, so their highest bits lead straight to the neighbourhood: entry p is
   // the first block whose first term has these bits at p or above.
   std::vector<std::uint32_t> block_by_prefix_;

@@ -1,6 +1,6 @@
 // The bytes of a run file (FORMAT.md, "Runs"), for its writer and its reader.
 //
-//     header | blocks | padding to 64 | fence | block index | footer
+//     header | blocks | padding to 64 | fence | fence of tombstones | block index | footer
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace gyre::storage {
 
-inline constexpr std::uint32_t kRunVersion = 1;
+inline constexpr std::uint32_t kRunVersion = 2;
 using RunMagic = std::array<char, 8>;
 inline constexpr RunMagic kRunMagic = {'G', 'Y', 'R', 'E', 'R', 'U', 'N', 0};
 
@@ -63,21 +63,29 @@ inline constexpr std::uint32_t kRunBlockPostingsMax = 4096;
 
 inline constexpr std::uint64_t kRunFenceAlignment = 64;  // A cache line.
 
+// How many distinct terms a run has.
+struct RunTermCounts {
+  std::uint64_t all = 0;
+  std::uint64_t tombstones = 0;  // Of them; see is_tombstone().
+};
+
 struct RunFooter {
   std::uint64_t posting_count;
   std::uint64_t term_count;
+  std::uint64_t tombstone_term_count;
   std::uint64_t block_count;
   std::uint64_t blocks_end;  // Offset of the byte after the last block.
   std::uint64_t fence_offset;
   std::uint64_t fence_bytes;
+  std::uint64_t tombstone_fence_bytes;  // Right behind the other fence.
   std::uint64_t index_offset;
-  std::uint32_t fence_crc;
+  std::uint32_t fence_crc;  // Of both.
   std::uint32_t index_crc;
   RunMagic magic;
   std::uint32_t version;
   std::uint32_t crc;  // CRC32C of the footer before this.
 };
-static_assert(sizeof(RunFooter) == 80);
+static_assert(sizeof(RunFooter) == 96);
 // Whether the footer is whole and describes a file of this length.
 [[nodiscard]] bool is_sound(const RunFooter& footer, std::uint64_t file_bytes);
 // Reading the last packed numbers of a block touches up to 8 bytes behind it.

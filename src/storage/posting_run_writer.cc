@@ -21,7 +21,7 @@ ByteSpan bytes_of(const T& value) {
 
 absl::StatusOr<std::unique_ptr<PostingRunWriter>> PostingRunWriter::create(
     FileSystem& files, std::string_view folder, std::string_view name,
-    std::uint64_t term_count_max) {
+    const RunTermCounts& terms_max) {
   const std::string path = std::string(folder) + "/" + std::string(name);
   if (files.exists(path)) {
     if (absl::Status status = files.remove(path); !status.ok()) return status;
@@ -29,12 +29,16 @@ absl::StatusOr<std::unique_ptr<PostingRunWriter>> PostingRunWriter::create(
   auto file = files.open(path, FileSystem::OpenMode::kCreateNew);
   if (!file.ok()) return file.status();
   return std::unique_ptr<PostingRunWriter>(
-      new PostingRunWriter(files, folder, *std::move(file), term_count_max));
+      new PostingRunWriter(files, folder, *std::move(file), terms_max));
 }
 
 PostingRunWriter::PostingRunWriter(FileSystem& files, std::string_view folder,
-                                   std::unique_ptr<File> file, std::uint64_t term_count_max)
-    : files_(files), folder_(folder), file_(std::move(file)), fence_(term_count_max) {
+                                   std::unique_ptr<File> file, const RunTermCounts& terms_max)
+    : files_(files),
+      folder_(folder),
+      file_(std::move(file)),
+      fence_(terms_max.all - terms_max.tombstones),
+      tombstone_fence_(terms_max.tombstones) {
   unwritten_.reserve(kWriteBytes + kRunBlockBytesMax);
   write(bytes_of(kRunHeader));
 }
@@ -43,10 +47,7 @@ void PostingRunWriter::add(Term term, std::uint64_t created_at, Sequence sequenc
   const bool is_first = posting_count_ == 0;
   GYRE_ASSERT(is_first || term > last_.term ||
               (term == last_.term && created_at <= last_.created_at));
-  if (is_first || term != last_.term) {
-    ++term_count_;
-    fence_.add(term);
-  }
+  if (is_first || term != last_.term) note_term(term);
   last_ = {term, created_at, sequence};
   if (!block_.try_add(last_)) {
     end_block();
@@ -54,6 +55,16 @@ void PostingRunWriter::add(Term term, std::uint64_t created_at, Sequence sequenc
     GYRE_ASSERT(is_added);
   }
   ++posting_count_;
+}
+
+void PostingRunWriter::note_term(Term term) {
+  ++terms_.all;
+  if (is_tombstone(term)) {
+    ++terms_.tombstones;
+    tombstone_fence_.add(term);
+  } else {
+    fence_.add(term);
+  }
 }
 
 absl::Status PostingRunWriter::sync() {
@@ -88,15 +99,18 @@ void PostingRunWriter::write_tail() {
   end_block();
   RunFooter footer = {};
   footer.posting_count = posting_count_;
-  footer.term_count = term_count_;
+  footer.term_count = terms_.all;
+  footer.tombstone_term_count = terms_.tombstones;
   footer.block_count = index_.size();
   footer.blocks_end = written_bytes_;
   const std::uint8_t zeros[kRunFenceAlignment] = {};
   write({zeros, (kRunFenceAlignment - written_bytes_ % kRunFenceAlignment) % kRunFenceAlignment});
   footer.fence_offset = written_bytes_;
   footer.fence_bytes = fence_.bytes().size();
-  footer.fence_crc = crc32c(0, fence_.bytes());
+  footer.tombstone_fence_bytes = tombstone_fence_.bytes().size();
+  footer.fence_crc = crc32c(crc32c(0, fence_.bytes()), tombstone_fence_.bytes());
   write(fence_.bytes());
+  write(tombstone_fence_.bytes());
   footer.index_offset = written_bytes_;
   const ByteSpan index(reinterpret_cast<const std::uint8_t*>(index_.data()),
                        index_.size() * sizeof(RunBlock));

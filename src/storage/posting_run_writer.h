@@ -19,10 +19,10 @@ namespace gyre::storage {
 class PostingRunWriter {
  public:
   // Makes `folder`/`name` anew; an unfinished file of that name, left by a crash, is replaced.
-  // `term_count_max` bounds the distinct terms to come; the fence is sized by it.
+  // `terms_max` bounds the distinct terms to come; the fences are sized by it.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<PostingRunWriter>> create(
       FileSystem& files, std::string_view folder, std::string_view name,
-      std::uint64_t term_count_max);
+      const RunTermCounts& terms_max);
 
   // Requires: terms ascending, created_at descending within a term, ties by id prefix. A failed
   // write is kept and told by finish().
@@ -35,8 +35,9 @@ class PostingRunWriter {
 
  private:
   PostingRunWriter(FileSystem& files, std::string_view folder, std::unique_ptr<File> file,
-                   std::uint64_t term_count_max);
+                   const RunTermCounts& terms_max);
 
+  void note_term(Term term);
   void end_block();
   void write(ByteSpan bytes);
   void flush();
@@ -47,6 +48,7 @@ class PostingRunWriter {
   const std::unique_ptr<File> file_;
   absl::Status status_;
   TermFenceBuilder fence_;
+  TermFenceBuilder tombstone_fence_;
   std::vector<RunBlock> index_;
 
   PostingBlockBuilder block_;
@@ -55,7 +57,7 @@ class PostingRunWriter {
   std::uint64_t written_bytes_ = 0;  // With those in unwritten_.
 
   std::uint64_t posting_count_ = 0;
-  std::uint64_t term_count_ = 0;
+  RunTermCounts terms_;
   RunPosting last_{};
 };
 

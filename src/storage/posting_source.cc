@@ -20,7 +20,6 @@ std::optional<PostingSource> PostingSource::open(const PostingTable& table,
 std::optional<PostingSource> PostingSource::open(const PostingRun& run, const Directory& directory,
                                                  const PostingRange& range,
                                                  const PostingPlace& start) {
-  if (!run.may_have(range.term)) return std::nullopt;
   RunPlace place = {&run, {}};
   if (!run.seek(range.term, start.created_at, place.position)) return std::nullopt;
   PostingSource source;

@@ -15,7 +15,8 @@ namespace gyre::storage {
 // the table or run; a table may be added to meanwhile.
 class PostingSource {
  public:
-  // Nothing if no posting of the range is at or behind `start`.
+  // Nothing if no posting of the range is at or behind `start`. Of a run, its fence has let the
+  // term through.
   [[nodiscard]] static std::optional<PostingSource> open(const PostingTable& table,
                                                          const PostingRange& range,
                                                          const PostingPlace& start);

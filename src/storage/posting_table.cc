@@ -12,7 +12,10 @@ void PostingTable::add(std::span<const Posting> postings) {
     const PostingEntry entry = {posting.created_at, posting.id_prefix, posting.sequence, kNoList};
     const auto [found, is_new] =
         partitions_[partition_of(posting.term)].try_emplace(posting.term, entry);
-    if (is_new) continue;
+    if (is_new) {
+      if (is_tombstone(posting.term)) ++tombstone_term_count_;
+      continue;
+    }
     PostingEntry& head = found->second;
     if (head.list == kNoList) {
       lists_.emplace_back().add(head);
@@ -25,14 +28,16 @@ void PostingTable::add(std::span<const Posting> postings) {
   for (const ListAddition& addition : additions_) addition.list->add(addition.entry);
 }
 
-std::uint64_t PostingTable::term_count() const {
-  std::uint64_t count = 0;
-  for (const Partition& partition : partitions_) count += partition.size();
-  return count;
+RunTermCounts PostingTable::terms() const {
+  RunTermCounts terms{0, tombstone_term_count_};
+  for (const Partition& partition : partitions_) terms.all += partition.size();
+  return terms;
 }
 
 const PostingEntry* PostingTable::seek(Term term, const PostingPlace& start,
                                        Position& position) const {
+  // Every event that comes in is asked for, and many a table has none.
+  if (is_tombstone(term) && tombstone_term_count_ == 0) return nullptr;
   const Partition& partition = partitions_[partition_of(term)];
   const auto found = partition.find(term);
   if (found == partition.end()) return nullptr;

@@ -19,6 +19,7 @@
 #include "gyre/storage/posting_index.h"
 #include "storage/posting_list.h"
 #include "storage/posting_order.h"
+#include "storage/posting_run_format.h"
 
 namespace gyre::storage {
 
@@ -29,7 +30,7 @@ class PostingTable {
 
   // Also a version: places found at one count are to be found again at another.
   [[nodiscard]] std::uint64_t posting_count() const { return posting_count_; }
-  [[nodiscard]] std::uint64_t term_count() const;
+  [[nodiscard]] RunTermCounts terms() const;
 
   // A place among a term's postings.
   struct Position {
@@ -75,6 +76,7 @@ class PostingTable {
   std::array<Partition, 1 << kPartitionBits> partitions_;
   std::deque<PostingList> lists_;  // A deque: lists stay where they are.
   std::uint64_t posting_count_ = 0;
+  std::uint64_t tombstone_term_count_ = 0;
   // Scratch of add(): what goes into a list.
   struct ListAddition {
     PostingList* list;

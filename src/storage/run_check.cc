@@ -20,7 +20,7 @@ absl::StatusOr<bool> RunCheck::check(std::string_view name, const Visit& visit) 
     return false;
   }
   if (!run.ok()) return run.status();
-  terms_ = 0;
+  terms_ = {};
   has_last_ = false;
   check_.bytes += (*run)->bytes();
   if (!(*run)->is_fence_sound()) {
@@ -30,9 +30,11 @@ absl::StatusOr<bool> RunCheck::check(std::string_view name, const Visit& visit) 
   }
   auto is_whole = check_blocks(**run, visit);
   if (!is_whole.ok() || !*is_whole) return is_whole;
-  if (terms_ != (*run)->term_count()) {
+  const RunTermCounts counts = (*run)->term_counts();
+  if (terms_.all != counts.all || terms_.tombstones != counts.tombstones) {
     report(**run, (*run)->bytes(),
-           concat("its footer says ", (*run)->term_count(), " terms, and there are ", terms_));
+           concat("its footer says ", counts.all, " terms with ", counts.tombstones,
+                  " tombstones, and there are ", terms_.all, " with ", terms_.tombstones));
   }
   return true;
 }
@@ -76,8 +78,10 @@ void RunCheck::check_posting(const PostingRun& run, const RunPosting& posting,
     report(run, offset, concat("a posting of event ", posting.sequence, " is out of order"));
   }
   if (!has_last_ || posting.term != last_.term) {
-    ++terms_;
-    if (!run.may_have(posting.term)) {
+    ++terms_.all;
+    if (is_tombstone(posting.term)) ++terms_.tombstones;
+    const TermFence& fence = is_tombstone(posting.term) ? run.tombstone_fence() : run.fence();
+    if (!fence.may_have(FenceKey(posting.term))) {
       report(run, offset, "its fence denies a term that is here");
     }
   }

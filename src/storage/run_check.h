@@ -46,7 +46,7 @@ class RunCheck {
   FindingList& findings_;
   ShardCheck& check_;
   const std::function<absl::Status(std::uint64_t)>& advance_;
-  std::uint64_t terms_ = 0;
+  RunTermCounts terms_;
   bool has_last_ = false;
   RunPosting last_{};
 };

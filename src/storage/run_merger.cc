@@ -83,7 +83,8 @@ absl::Status RunMerger::add_inputs(const std::vector<std::string>& names, Output
   for (const std::string& name : names) {
     auto reader = RunReader::open(files_, folder_, name);
     if (!reader.ok()) return reader.status();
-    output.term_count_max += (*reader)->term_count();
+    output.terms_max.all += (*reader)->terms().all;
+    output.terms_max.tombstones += (*reader)->terms().tombstones;
     input_bytes_ += (*reader)->bytes();
     if ((*reader)->is_at_end()) continue;
     terms_.push_back((*reader)->posting().term);
@@ -94,7 +95,7 @@ absl::Status RunMerger::add_inputs(const std::vector<std::string>& names, Output
 
 absl::Status RunMerger::begin(Output& output) {
   if (output.writer != nullptr) return absl::OkStatus();
-  auto writer = PostingRunWriter::create(files_, folder_, output.name, output.term_count_max);
+  auto writer = PostingRunWriter::create(files_, folder_, output.name, output.terms_max);
   if (!writer.ok()) return writer.status();
   output.writer = *std::move(writer);
   return absl::OkStatus();

@@ -62,7 +62,7 @@ class RunMerger {
  private:
   struct Output {
     std::string name;
-    std::uint64_t term_count_max = 0;
+    RunTermCounts terms_max;
     std::unique_ptr<PostingRunWriter> writer;  // Made with the first posting.
   };
   struct Input {

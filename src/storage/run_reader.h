@@ -23,7 +23,9 @@ class RunReader {
                                                                        std::string_view name);
 
   [[nodiscard]] std::uint64_t posting_count() const { return footer_.posting_count; }
-  [[nodiscard]] std::uint64_t term_count() const { return footer_.term_count; }
+  [[nodiscard]] RunTermCounts terms() const {
+    return {footer_.term_count, footer_.tombstone_term_count};
+  }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   // At the end of the run, and after an error.

@@ -28,6 +28,11 @@ std::array<std::uint8_t, 34> kind_and_key_bytes(std::uint16_t kind, const Bytes3
   return bytes;
 }
 
+bool is_tombstone_type(TermType type) {
+  return type == TermType::kDeletedId || type == TermType::kDeletedAddress ||
+         type == TermType::kVanished;
+}
+
 }  // namespace
 
 TermHasher::TermHasher(const std::array<std::uint8_t, 16>& key)
@@ -88,7 +93,8 @@ Term TermHasher::hash(TermType type, ByteSpan first, ByteSpan second) const {
   hash.absorb({&type_byte, 1});
   hash.absorb(first);
   hash.absorb(second);
-  return hash.finish();
+  const Term term = hash.finish();
+  return is_tombstone_type(type) ? term | kTombstoneBit : term & ~kTombstoneBit;
 }
 
 void append_query_terms(const TermHasher& hasher, nostr::PackedEventView event, TermList& out) {

@@ -17,6 +17,12 @@ namespace gyre::storage {
 
 using Term = std::uint64_t;
 
+// Set in the terms of tombstones (kDeletedId, kDeletedAddress, kVanished) and in no others, so that
+// whatever holds terms can keep the two apart: every event that comes in is looked up under some
+// tombstones, and few there are.
+inline constexpr Term kTombstoneBit = Term{1} << 32;
+[[nodiscard]] constexpr bool is_tombstone(Term term) { return (term & kTombstoneBit) != 0; }
+
 // Numbers stand on disk inside the hashes: never renumber.
 enum class TermType : std::uint8_t {
   kAll = 1,

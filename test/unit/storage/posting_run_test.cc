@@ -49,7 +49,9 @@ class PostingRunTest : public ::testing::Test {
   absl::Status write(const std::vector<RunPosting>& postings) {
     std::set<Term> terms;
     for (const RunPosting& posting : postings) terms.insert(posting.term);
-    auto writer = PostingRunWriter::create(files_, kFolder, kName, terms.size());
+    const auto tombstones = std::count_if(terms.begin(), terms.end(), is_tombstone);
+    auto writer = PostingRunWriter::create(files_, kFolder, kName,
+                                           {terms.size(), static_cast<std::uint64_t>(tombstones)});
     if (!writer.ok()) return writer.status();
     for (const RunPosting& posting : postings) {
       (*writer)->add(posting.term, posting.created_at, posting.sequence);
@@ -71,6 +73,11 @@ class PostingRunTest : public ::testing::Test {
 
   test::SimFileSystem files_;
 };
+
+bool may_have(const PostingRun& run, Term term) {
+  const TermFence& fence = is_tombstone(term) ? run.tombstone_fence() : run.fence();
+  return fence.may_have(FenceKey(term));
+}
 
 bool are_equal(const std::vector<RunPosting>& left, const std::vector<RunPosting>& right) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
@@ -128,7 +135,7 @@ TEST_F(PostingRunTest, WalksEveryTermFromItsFirstPostingToItsLast) {
   ASSERT_GT(run->block_count(), 10u);
   for (std::size_t i = 0; i < postings.size();) {
     const Term term = postings[i].term;
-    ASSERT_TRUE(run->may_have(term));
+    ASSERT_TRUE(may_have(*run, term));
     PostingRun::Position position;
     ASSERT_TRUE(run->seek(term, UINT64_MAX, position));
     do {
@@ -161,6 +168,28 @@ TEST_F(PostingRunTest, EstimatesRareTermsExactly) {
     ASSERT_EQ(run->estimate({term << 40, 97, 98}), 2u);
   }
   EXPECT_EQ(run->estimate({7}), 0u);
+}
+
+TEST_F(PostingRunTest, AsksOneFenceForTombstonesAndOneForTheRest) {
+  SeededRandom random(9);
+  std::vector<RunPosting> postings;
+  for (int i = 0; i < 20'000; ++i) {
+    const Term term = random.next_u64() & ~kTombstoneBit;
+    postings.push_back({i % 20 == 0 ? term | kTombstoneBit : term, 1, 1});
+  }
+  std::sort(postings.begin(), postings.end(), is_ordered);
+  ASSERT_TRUE(write(postings).ok());
+  const auto run = open();
+  for (const RunPosting& posting : postings) ASSERT_TRUE(may_have(*run, posting.term));
+  int passed = 0;
+  int tombstones_passed = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const Term term = random.next_u64() & ~kTombstoneBit;
+    passed += may_have(*run, term) ? 1 : 0;
+    tombstones_passed += may_have(*run, term | kTombstoneBit) ? 1 : 0;
+  }
+  EXPECT_LT(passed, 400);
+  EXPECT_LT(tombstones_passed, 400);
 }
 
 TEST_F(PostingRunTest, OfNothingIsAFileLikeAnyOther) {

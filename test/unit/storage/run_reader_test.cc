@@ -22,7 +22,7 @@ class RunReaderTest : public testing::Test {
  protected:
   RunReaderTest() {
     EXPECT_TRUE(files_.create_directories("shard").ok());
-    auto writer = PostingRunWriter::create(files_, "shard", "run", kPostings);
+    auto writer = PostingRunWriter::create(files_, "shard", "run", {kPostings, kPostings});
     EXPECT_TRUE(writer.ok());
     for (std::uint64_t i = 0; i < kPostings; ++i) {
       const RunPosting posting = posting_of(i);

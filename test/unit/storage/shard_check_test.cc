@@ -105,8 +105,8 @@ class ShardCheckTest : public testing::Test {
       }
     }
     change(postings);
-    auto writer =
-        PostingRunWriter::create(harness_.files(), harness_.shard_path(), name, postings.size());
+    auto writer = PostingRunWriter::create(harness_.files(), harness_.shard_path(), name,
+                                           {postings.size(), postings.size()});
     ASSERT_TRUE(writer.ok());
     for (const RunPosting& posting : postings) {
       (*writer)->add(posting.term, posting.created_at, posting.sequence);

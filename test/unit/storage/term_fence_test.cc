@@ -12,7 +12,7 @@ TEST(TermFence, NeverDeniesWhatWasAdded) {
   TermFenceBuilder builder(terms.size());
   for (Term& term : terms) builder.add(term = random.next_u64());
   const TermFence fence(builder.bytes());
-  for (const Term term : terms) ASSERT_TRUE(fence.may_have(term));
+  for (const Term term : terms) ASSERT_TRUE(fence.may_have(FenceKey(term)));
 }
 
 TEST(TermFence, LetsFewAbsentTermsThrough) {
@@ -22,7 +22,7 @@ TEST(TermFence, LetsFewAbsentTermsThrough) {
   for (int i = 0; i < kTerms; ++i) builder.add(random.next_u64());
   const TermFence fence(builder.bytes());
   int passed = 0;
-  for (int i = 0; i < kTerms; ++i) passed += fence.may_have(random.next_u64()) ? 1 : 0;
+  for (int i = 0; i < kTerms; ++i) passed += fence.may_have(FenceKey(random.next_u64())) ? 1 : 0;
   EXPECT_LT(passed, kTerms * 2 / 100);
   EXPECT_LE(builder.bytes().size(), kTerms * 10 / 8 + kFenceBlockBytes);
 }
@@ -30,8 +30,8 @@ TEST(TermFence, LetsFewAbsentTermsThrough) {
 TEST(TermFence, OfNoTermsDeniesEverything) {
   TermFenceBuilder builder(0);
   const TermFence fence(builder.bytes());
-  EXPECT_FALSE(fence.may_have(0));
-  EXPECT_FALSE(fence.may_have(UINT64_MAX));
+  EXPECT_FALSE(fence.may_have(FenceKey(0)));
+  EXPECT_FALSE(fence.may_have(FenceKey(UINT64_MAX)));
 }
 
 TEST(TermFence, TakesTheLowestAndTheHighestTerm) {
@@ -39,8 +39,8 @@ TEST(TermFence, TakesTheLowestAndTheHighestTerm) {
   builder.add(0);
   builder.add(UINT64_MAX);
   const TermFence fence(builder.bytes());
-  EXPECT_TRUE(fence.may_have(0));
-  EXPECT_TRUE(fence.may_have(UINT64_MAX));
+  EXPECT_TRUE(fence.may_have(FenceKey(0)));
+  EXPECT_TRUE(fence.may_have(FenceKey(UINT64_MAX)));
 }
 
 }  // namespace

