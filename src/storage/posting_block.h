@@ -47,6 +47,8 @@ class PostingBlock {
   [[nodiscard]] Term term(std::uint32_t index) const {
     return index == 0 ? first_term_ : first_term_ + terms_[index - 1];
   }
+  // The index of the first term that is not below `wanted`.
+  [[nodiscard]] std::uint32_t lower_bound(Term wanted) const;
   // Where the term with this index begins; the end of the block for the one behind the last.
   [[nodiscard]] std::uint32_t begin_of(std::uint32_t index) const;
 
@@ -80,10 +82,15 @@ class PostingBlockBuilder {
     [[nodiscard]] std::uint64_t bytes(std::uint64_t posting_count) const;
   };
   [[nodiscard]] Extent extent_with(const RunPosting& posting) const;
+  [[nodiscard]] bool try_add_within(const RunPosting& posting);
+  void take(const RunPosting& posting, const Extent& extent);
 
   std::vector<RunPosting> postings_;
   Extent extent_{};
-  std::uint64_t bytes_ = 0;  // Of the postings so far.
+  // By the extent: of each term but the first, and of each posting.
+  std::uint32_t term_bits_ = 0;
+  std::uint32_t posting_bits_ = 0;
+  std::uint64_t list_bits_ = 0;  // Of all lists, before each is filled up to a byte.
 };
 
 }  // namespace gyre::storage

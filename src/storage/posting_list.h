@@ -26,6 +26,10 @@ class PostingList {
   void add(const PostingEntry& entry);
   // Fetches what add() of a young entry will touch.
   void prefetch_end() const { __builtin_prefetch(youngest_.data() + youngest_.size()); }
+  // Fetches what for_each() begins with.
+  void prefetch_newest() const {
+    if (!youngest_.empty()) __builtin_prefetch(&youngest_.back());
+  }
   [[nodiscard]] std::size_t size() const { return size_; }
 
   // The first entry at or behind `start` (newest first); false if there is none.

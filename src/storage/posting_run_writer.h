@@ -28,7 +28,8 @@ class PostingRunWriter {
   // write is kept and told by finish().
   void add(Term term, std::uint64_t created_at, Sequence sequence);
 
-  // Makes what was added durable, but for the last, unfinished block.
+  // Makes what was added durable, but for the last mebibytes: nobody counts on a run that is not
+  // finished, this only keeps finish() from waiting for all of it.
   [[nodiscard]] absl::Status sync();
   // Writes what is left, syncs the file and its name.
   [[nodiscard]] absl::Status finish();
@@ -40,7 +41,7 @@ class PostingRunWriter {
   void note_term(Term term);
   void end_block();
   void write(ByteSpan bytes);
-  void flush();
+  void flush(std::size_t bytes);
   void write_tail();
 
   FileSystem& files_;
@@ -54,7 +55,7 @@ class PostingRunWriter {
   PostingBlockBuilder block_;
   std::vector<std::uint8_t> block_bytes_;  // Scratch.
   std::vector<std::uint8_t> unwritten_;
-  std::uint64_t written_bytes_ = 0;  // With those in unwritten_.
+  std::uint64_t added_bytes_ = 0;  // Of the file, with those in unwritten_.
 
   std::uint64_t posting_count_ = 0;
   RunTermCounts terms_;

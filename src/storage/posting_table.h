@@ -70,6 +70,9 @@ class PostingTable {
   void prefetch_list(const PostingEntry& head) const {
     if (head.list != kNoList) __builtin_prefetch(&lists_[head.list]);
   }
+  void prefetch_newest(const PostingEntry& head) const {
+    if (head.list != kNoList) lists_[head.list].prefetch_newest();
+  }
 
   static constexpr std::size_t kListsFreedAtOnce = 4;
 
@@ -89,7 +92,8 @@ class PostingTable {
 // In the order of terms everything lies elsewhere: some steps ahead, so that no step waits for it.
 template <typename Visit>
 void PostingTable::for_each_sorted(const Visit& visit) const {
-  constexpr std::size_t kAhead = 8;
+  constexpr std::size_t kListAhead = 16;
+  constexpr std::size_t kNewestAhead = 8;
   using Found = std::pair<Term, const PostingEntry*>;
   std::vector<Found> terms;
   for (const Partition& partition : partitions_) {
@@ -99,7 +103,8 @@ void PostingTable::for_each_sorted(const Visit& visit) const {
     std::sort(terms.begin(), terms.end(),
               [](const Found& left, const Found& right) { return left.first < right.first; });
     for (std::size_t i = 0; i < terms.size(); ++i) {
-      if (i + kAhead < terms.size()) prefetch_list(*terms[i + kAhead].second);
+      if (i + kListAhead < terms.size()) prefetch_list(*terms[i + kListAhead].second);
+      if (i + kNewestAhead < terms.size()) prefetch_newest(*terms[i + kNewestAhead].second);
       const Term term = terms[i].first;
       const PostingEntry& head = *terms[i].second;
       if (head.list == kNoList) {

@@ -230,7 +230,7 @@ TEST_F(PostingRunTest, ReplacesWhatACrashLeftUnderItsName) {
 TEST_F(PostingRunTest, TellsThatTheDiskIsFullOrBroken) {
   using Sim = test::SimFileSystem;
   const std::vector<RunPosting> postings = random_postings(5, 200'000);
-  files_.fail(Sim::Operation::kWrite, 1, Sim::Fault::kNoSpace);
+  files_.fail(Sim::Operation::kWrite, 0, Sim::Fault::kNoSpace);
   EXPECT_EQ(write(postings).code(), absl::StatusCode::kResourceExhausted);
   files_.fail(Sim::Operation::kSync, 0, Sim::Fault::kIoError);
   EXPECT_FALSE(write(postings).ok());

@@ -23,7 +23,7 @@ TEST(ChooseRunsToMerge, WaitsForEightTables) {
 
 TEST(ChooseRunsToMerge, WaitsForFourLargerOnesOfAboutTheSameSize) {
   EXPECT_TRUE(chosen({5 * kTable, 5 * kTable, 5 * kTable}).empty());
-  EXPECT_TRUE(chosen({5 * kTable, 5 * kTable, 5 * kTable, 9 * kTable}).empty());
+  EXPECT_TRUE(chosen({5 * kTable, 5 * kTable, 5 * kTable, 20 * kTable}).empty());
   EXPECT_EQ(chosen({4 * kTable, kTable, 4 * kTable, 5 * kTable, 4 * kTable}),
             (std::vector<std::size_t>{0, 2, 3, 4}));
 }
