@@ -20,13 +20,12 @@ constexpr std::uint64_t kSpareBytes = 64 * kMiB;
 
 constexpr int kSizeClasses = 32;
 
-// 0 for up to two tables, 1 for up to 16, 2 for up to 64 ... Merges make runs of about 8, 32, 128
-// tables: these stand in the middle of a class, wherever dead postings or a shutdown have left
-// them.
+// 0 for up to four tables, which is what one may grow to while a checkpoint waits; 1 for up to 16,
+// 2 for up to 64 ... Merges make runs of about 8, 32, 128 tables: the bounds stand between these,
+// so that a few postings more or less do not set runs of about the same size apart.
 int size_class(std::uint64_t posting_count, std::uint64_t table_postings) {
-  int size_class = 1;
-  if (posting_count <= 2 * table_postings) return 0;
-  for (std::uint64_t bound = 16 * table_postings;
+  int size_class = 0;
+  for (std::uint64_t bound = 4 * table_postings;
        posting_count > bound && size_class < kSizeClasses - 1; bound *= 4) {
     ++size_class;
   }

@@ -19,17 +19,19 @@ TEST(ChooseRunsToMerge, WaitsForEightTables) {
   // What a shutdown leaves counts as a table.
   EXPECT_EQ(chosen({kTable, 10, kTable, 0, kTable, kTable, kTable, 2 * kTable}),
             (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  // So does a table that had to wait for its checkpoint.
+  EXPECT_TRUE(chosen({8 * kTable, 8 * kTable, 8 * kTable, 3 * kTable}).empty());
 }
 
 TEST(ChooseRunsToMerge, WaitsForFourLargerOnesOfAboutTheSameSize) {
   EXPECT_TRUE(chosen({5 * kTable, 5 * kTable, 5 * kTable}).empty());
   EXPECT_TRUE(chosen({5 * kTable, 5 * kTable, 5 * kTable, 20 * kTable}).empty());
-  EXPECT_EQ(chosen({4 * kTable, kTable, 4 * kTable, 5 * kTable, 4 * kTable}),
+  EXPECT_EQ(chosen({8 * kTable, kTable, 8 * kTable + 1, 5 * kTable, 8 * kTable - 1}),
             (std::vector<std::size_t>{0, 2, 3, 4}));
 }
 
 TEST(ChooseRunsToMerge, BeginsWithTheSmallest) {
-  EXPECT_EQ(chosen({4 * kTable, 4 * kTable, 4 * kTable, 4 * kTable, 1, 1, 1, 1, 1, 1, 1, 1}),
+  EXPECT_EQ(chosen({8 * kTable, 8 * kTable, 8 * kTable, 8 * kTable, 1, 1, 1, 1, 1, 1, 1, 1}),
             (std::vector<std::size_t>{4, 5, 6, 7, 8, 9, 10, 11}));
 }
 
