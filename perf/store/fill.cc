@@ -29,8 +29,12 @@ double cpu_us(clockid_t clock) {
 
 class Filler {
  public:
-  Filler(OpenStore& store, std::uint64_t count, Expectations& expectations)
-      : store_(store), count_(count), expectations_(expectations), mix_(kSeed, count, {}) {}
+  Filler(OpenStore& store, std::uint64_t count, Expectations& expectations, PageReserve& reserve)
+      : store_(store),
+        count_(count),
+        expectations_(expectations),
+        reserve_(reserve),
+        mix_(kSeed, count, {}) {}
 
   FillCost run() {
     const double process_begin_us = cpu_us(CLOCK_PROCESS_CPUTIME_ID);
@@ -38,6 +42,7 @@ class Filler {
     const std::uint64_t begin_ns = load::monotonic_ns();
     for (std::uint64_t done = 0; done < count_; done += batch_.size()) {
       make_batch(std::min<std::uint64_t>(kBatch, count_ - done));
+      reserve_.release(batch_.size() * kFileBytesPerEvent);
       put_batch();
       show_progress(done);
     }
@@ -119,6 +124,7 @@ class Filler {
   OpenStore& store_;
   const std::uint64_t count_;
   Expectations& expectations_;
+  PageReserve& reserve_;
   load::EventMix mix_;
   nostr::MessageParser parser_{nostr::MessageLimits{}};
   std::vector<std::vector<std::uint8_t>> batch_;
@@ -131,8 +137,9 @@ class Filler {
 
 }  // namespace
 
-FillCost fill(OpenStore& store, std::uint64_t count, Expectations& expectations) {
-  return Filler(store, count, expectations).run();
+FillCost fill(OpenStore& store, std::uint64_t count, Expectations& expectations,
+              PageReserve& reserve) {
+  return Filler(store, count, expectations, reserve).run();
 }
 
 Bytes32 busy_author(std::uint64_t count) {

@@ -5,6 +5,7 @@
 
 #include "expectations.h"
 #include "open_store.h"
+#include "page_reserve.h"
 
 namespace gyre::store_bench {
 
@@ -16,8 +17,13 @@ struct FillCost {
   double busy_share = 0;     // Of wall time: waiting for room.
 };
 
-// Puts `count` events and lets the background finish; memory is the caller's to measure.
-[[nodiscard]] FillCost fill(OpenStore& store, std::uint64_t count, Expectations& expectations);
+// What files take in memory for each event, those of merges on their way included.
+inline constexpr std::uint64_t kFileBytesPerEvent = 1100;
+
+// Puts `count` events, drawing kFileBytesPerEvent from the reserve for each, and lets the
+// background finish; memory is the caller's to measure.
+[[nodiscard]] FillCost fill(OpenStore& store, std::uint64_t count, Expectations& expectations,
+                            PageReserve& reserve);
 // The author whom the mix mentions most.
 [[nodiscard]] Bytes32 busy_author(std::uint64_t count);
 

@@ -22,6 +22,7 @@ temporary folder within FOLDER, and measures what an event costs and what a quer
   --events N          this size only
   --events-max N      no size above this (default 10000000)
   --durability D      fsync, interval (default) or os
+  --no-reserve        do not fetch from the host, before, the memory that files will take
   --json              one JSON object for each size
 
 examples:
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
   const std::uint64_t only = options.number("events", 0);
   const std::uint64_t events_max = options.number("events-max", 10'000'000);
   const storage::Durability durability = parse_durability(options.text("durability", "interval"));
+  const bool has_reserve = !options.flag("no-reserve");
   const bool as_json = options.flag("json");
   options.finish();
 
@@ -81,6 +83,7 @@ int main(int argc, char** argv) {
     plan.events = only != 0 ? only : events;
     plan.folder = make_folder(parent);
     plan.durability = durability;
+    plan.reserve = has_reserve ? store_bench::Reserve::kYes : store_bench::Reserve::kNo;
     plan.verification_us = load::measure_verification().min_us;
     store_bench::Figures figures = {{"events", static_cast<double>(plan.events)},
                                     {"verification_us", plan.verification_us}};

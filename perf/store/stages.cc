@@ -70,10 +70,11 @@ void add_memory(Figures& figures) {
 }
 
 Figures fill_and_probe(const Plan& plan) {
+  PageReserve reserve(plan.reserve == Reserve::kYes ? plan.events * kFileBytesPerEvent : 0);
   OpenStore store(plan.folder, plan.durability);
   store.start_threads();
   Expectations expectations(busy_author(plan.events));
-  const FillCost cost = fill(store, plan.events, expectations);
+  const FillCost cost = fill(store, plan.events, expectations, reserve);
   const double insert_us = cost.put_cpu_us + cost.background_cpu_us;
   Figures figures = {
       {"insert_us", insert_us},

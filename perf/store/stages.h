@@ -12,10 +12,14 @@ namespace gyre::store_bench {
 
 using Figures = std::vector<std::pair<std::string, double>>;
 
+// Whether the memory that the store's files will take is fetched before (page_reserve.h).
+enum class Reserve : std::uint8_t { kNo, kYes };
+
 struct Plan {
   std::string folder;  // Made and removed.
   std::uint64_t events = 0;
   storage::Durability durability = storage::Durability::kInterval;
+  Reserve reserve = Reserve::kYes;
   double verification_us = 0;  // V
 };
 
