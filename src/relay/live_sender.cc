@@ -52,7 +52,7 @@ void LiveSender::add(LiveStream& stream) {
 // list is gone through four times in it, not once for each stream.
 std::uint64_t LiveSender::due_ns(const LiveStream& stream) const {
   const std::uint64_t step_ns = std::max<std::uint64_t>(gather_ns() / 4, 1);
-  const bool is_busy = stream.waiting_bytes >= kBusyBytes;
+  const bool is_busy = stream.waiting.size() >= kBusyEvents;
   const std::uint64_t due_ns = stream.last_sent_ns + gather_ns() * (is_busy ? kBusyFactor : 1);
   return (due_ns + step_ns - 1) / step_ns * step_ns;
 }

@@ -7,7 +7,8 @@
 //   - in the same turn, if the stream has been sent nothing for limits.gather_us: a quiet stream
 //     never waits;
 //   - else when that time is over, or earlier once kGatheredBytesMax are waiting;
-//   - a stream that brings kBusyBytes within that time waits up to kBusyFactor times as long: above
+//   - a stream that brings kBusyEvents within that time waits up to kBusyFactor times as long:
+//   above
 //     some thousand events per second nobody sees the delay, and sends are most of what they cost.
 //
 // What waits is a number for each event and stream; the event itself is held once. Streams are
@@ -44,7 +45,7 @@ class LiveSender {
  public:
   // Enough for the cost of a send to be small beside that of its bytes.
   static constexpr std::uint32_t kGatheredBytesMax = 48 * 1024;
-  static constexpr std::uint32_t kBusyBytes = 4 * 1024;
+  static constexpr std::size_t kBusyEvents = 8;
   static constexpr std::uint64_t kBusyFactor = 4;
   // As many buffers of kGatheredBytesMax fit a core's L2 cache.
   static constexpr std::size_t kStreamsPerTurn = 16;
