@@ -187,6 +187,19 @@ DirectoryRow Directory::row(Sequence sequence) const {
 
 bool Directory::is_dead(Sequence sequence) const { return (row(sequence).flags & kRowDead) != 0; }
 
+void Directory::prefetch(Sequence sequence) const {
+  const Impl& impl = *impl_;
+  const Sequence active_first = impl.active_first();
+  if (sequence >= active_first) {
+    GYRE_ASSERT_CMP(sequence - active_first, <, impl.active.size());
+    __builtin_prefetch(&impl.active[sequence - active_first]);
+  } else if (sequence < impl.checkpointed_rows) {
+    __builtin_prefetch(impl.reader.bytes + directory_row_offset(sequence));
+  } else {
+    __builtin_prefetch(&impl.frozen.rows[sequence - impl.checkpointed_rows]);
+  }
+}
+
 Sequence Directory::append(const DirectoryRow& row) {
   const Sequence sequence = next_sequence();
   GYRE_ASSERT_CMP(sequence, <, kSequenceMax);

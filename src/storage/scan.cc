@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "gyre/base/assert.h"
 #include "gyre/storage/query.h"
+#include "storage/fixed_queue.h"
 #include "storage/posting_merge.h"
 #include "storage/record.h"
 #include "storage/scan_filter.h"
@@ -15,6 +15,13 @@ namespace {
 
 // What planning a filter costs in candidates: up to a hundred estimates.
 constexpr std::uint64_t kPlanCost = 32;
+
+// A scan knows what it will look at next. Rows and records lie anywhere in memory, and a miss costs
+// some 100 ns: they are asked for so many steps ahead, which is as many as a core can have under
+// way.
+constexpr std::size_t kRowsAheadMax = 8;
+constexpr std::size_t kRecordsAhead = 4;
+constexpr std::size_t kTermsAhead = 6;
 
 void spend(std::uint64_t& budget, std::uint64_t cost) { budget -= std::min(budget, cost); }
 
@@ -31,7 +38,12 @@ struct Scan::Impl {
   ~Impl() { leave_line(); }
 
   using FilterNumbers = absl::InlinedVector<std::uint32_t, 2>;
-  // Taken off the merge, and waiting for its event or for one before it.
+  // Taken off the merge; its row is on its way from memory.
+  struct Taken {
+    Sequence sequence;
+    FilterNumbers due;  // The filters it may belong to.
+  };
+  // By its row wanted, and waiting for its event or for one before it.
   struct Candidate {
     Sequence sequence;
     DirectoryRow row;
@@ -40,7 +52,7 @@ struct Scan::Impl {
   };
 
   enum class Progress : std::uint8_t { kCandidate, kNoBudget, kEnd };
-  // Comes to the next candidate: fills `sequence`, `row` and `due`, the filters it may belong to.
+  // Takes the next candidate off the merge.
   [[nodiscard]] Progress find_candidate(std::uint64_t& budget);
   // Opens what is not open yet; false if the budget ended first.
   [[nodiscard]] bool open_terms(std::uint64_t& budget);
@@ -50,27 +62,27 @@ struct Scan::Impl {
   // Takes the sources of filters that are done off the top.
   void drop_done();
   void take_candidate();
-  void end_trials();
+  void end_trials(const FilterNumbers& numbers);
   // What the row alone says about it; false is certain.
-  [[nodiscard]] bool is_alive() const { return sequence < snapshot && (row.flags & kRowDead) == 0; }
-  [[nodiscard]] bool is_wanted() const;
+  [[nodiscard]] bool is_wanted(Sequence sequence, const DirectoryRow& row,
+                               const FilterNumbers& due) const;
   [[nodiscard]] bool is_cold(const DirectoryRow& of) const {
     return sources.reads != nullptr && sources.reads->is_cold(of.position);
   }
 
-  // The event is to be served; counts it for its filters. Reads it if `event` is null and somebody
-  // wants it.
-  [[nodiscard]] bool evaluate(const DirectoryRow& of, std::span<const std::uint32_t> numbers,
-                              nostr::PackedEventView& event);
+  // The event is to be served; counts it for its filters.
+  [[nodiscard]] bool evaluate(const Candidate& candidate, nostr::PackedEventView event);
   [[nodiscard]] bool admit_in_total(std::uint64_t created_at);
   [[nodiscard]] bool has_expired(const DirectoryRow& of, nostr::PackedEventView event) const;
 
-  // Candidates whose events are not in memory.
-  void put_ahead();
-  void look_ahead(std::uint64_t& budget);
+  // Looking ahead. kCandidate: there is one in `ahead`.
+  [[nodiscard]] Progress look_ahead(std::uint64_t& budget);
+  void look_at_taken();
+  void fetch_records();
   void start_reads();
   void restart_reads();
-  [[nodiscard]] std::size_t ahead_max() const;
+  [[nodiscard]] std::size_t ahead_max(std::uint64_t in_vain) const;
+  void pop_ahead();
   enum class Load : std::uint8_t { kReading, kLoaded, kLeftOut };
   [[nodiscard]] Load load(Candidate& candidate, nostr::PackedEventView& event);
   [[nodiscard]] nostr::PackedEventView event_in(const Candidate& candidate) const;
@@ -91,16 +103,18 @@ struct Scan::Impl {
   PostingMerge merge;
   std::vector<std::uint32_t> filter_of_source;  // Or kClosed.
   std::uint64_t version;                        // Of the index the sources are from.
-  std::optional<PostingPlace> place;            // The last candidate's.
+  struct Place {
+    std::uint64_t created_at;
+    Sequence sequence;
+  };
+  std::optional<Place> place;  // Of the last candidate that was taken.
 
-  // The candidate that find_candidate() came to.
-  Sequence sequence = 0;
-  DirectoryRow row{};
-  std::vector<std::uint32_t> due;
-
-  std::deque<Candidate> ahead;
-  ColdRead lent;                    // Of the event that next() gave last.
-  std::size_t started = 0;          // Of `ahead`, those before this have had their read started.
+  FixedQueue<Taken, kRowsAheadMax> taken;
+  FixedQueue<Candidate, kReadsAheadMax> ahead;  // Before all of `taken`.
+  ColdRead lent;                                // Of the event that next() gave last.
+  std::size_t fetched = 0;         // Of `ahead`, those before this have been asked for from memory.
+  std::size_t started = 0;         // Of `ahead`, those before this have had their read started.
+  std::uint64_t rows_in_vain = 0;  // Rows looked at that no filter wanted.
   std::uint64_t reads_in_vain = 0;  // Events read that no filter wanted.
   bool is_in_line = false;
 
@@ -124,48 +138,30 @@ Scan::Step Scan::next(std::uint64_t& work_budget, Sequence& sequence,
   impl.lent.reset();
   impl.reopen_if_changed();
   while (!impl.is_finished) {
-    if (!impl.ahead.empty()) {
-      impl.look_ahead(work_budget);
-      Impl::Candidate& first = impl.ahead.front();
-      const Impl::Load load = impl.load(first, event);
-      if (load == Impl::Load::kReading) return Step::kWaiting;
-      const bool is_served =
-          load == Impl::Load::kLoaded && impl.evaluate(first.row, first.due, event);
-      if (load == Impl::Load::kLoaded && !is_served) ++impl.reads_in_vain;
-      sequence = first.sequence;
-      if (is_served) impl.lent = std::move(first.read);
-      impl.ahead.pop_front();
-      impl.started -= std::min<std::size_t>(impl.started, 1);
-      if (is_served) return Step::kEvent;
-      continue;
-    }
-    switch (impl.find_candidate(work_budget)) {
-      case Impl::Progress::kEnd: impl.is_finished = true; break;
-      case Impl::Progress::kNoBudget: return Step::kPaused;
-      case Impl::Progress::kCandidate: break;
-    }
-    if (impl.is_finished) break;
-    bool is_served = false;
-    if (impl.is_cold(impl.row)) {
-      if (impl.is_wanted()) impl.put_ahead();
-    } else if (impl.is_alive()) {
-      event = {};
-      is_served = impl.evaluate(impl.row, impl.due, event);
-    }
-    impl.end_trials();
-    sequence = impl.sequence;
+    const Impl::Progress progress = impl.look_ahead(work_budget);
+    if (progress == Impl::Progress::kNoBudget) return Step::kPaused;
+    if (progress == Impl::Progress::kEnd) break;
+    Impl::Candidate& first = impl.ahead.front();
+    const Impl::Load load = impl.load(first, event);
+    if (load == Impl::Load::kReading) return Step::kWaiting;
+    const bool is_served = load == Impl::Load::kLoaded && impl.evaluate(first, event);
+    if (load == Impl::Load::kLoaded && !is_served) ++impl.reads_in_vain;
+    sequence = first.sequence;
+    if (is_served) impl.lent = std::move(first.read);
+    impl.pop_ahead();
     if (is_served) return Step::kEvent;
   }
   impl.is_finished = true;
   impl.merge.clear();
   release_reads();
+  impl.taken.clear();
   impl.ahead.clear();
   return Step::kFinished;
 }
 
 void Scan::release_reads() {
   impl_->lent.reset();
-  for (Impl::Candidate& candidate : impl_->ahead) candidate.read.reset();
+  for (std::size_t i = 0; i < impl_->ahead.size(); ++i) impl_->ahead[i].read.reset();
   impl_->started = 0;
   impl_->leave_line();
 }
@@ -218,8 +214,16 @@ bool Scan::Impl::open_terms(std::uint64_t& budget) {
 }
 
 void Scan::Impl::open_next_term(std::size_t number) {
+  const std::span<const Term> coming = filters[number].unopened_terms();
+  if (coming.size() > kTermsAhead) sources.postings.prefetch_find(coming[kTermsAhead]);
   const PostingRange range = filters[number].next_range();
-  sources.postings.add_sources(range, place ? &*place : nullptr, merge);
+  if (place) {
+    const PostingPlace from = {place->created_at, sources.directory.row(place->sequence).id_prefix,
+                               place->sequence};
+    sources.postings.add_sources(range, &from, merge);
+  } else {
+    sources.postings.add_sources(range, nullptr, merge);
+  }
   filter_of_source.resize(merge.source_count(), static_cast<std::uint32_t>(number));
 }
 
@@ -247,8 +251,12 @@ void Scan::Impl::drop_done() {
 
 void Scan::Impl::take_candidate() {
   ++candidates;
-  sequence = merge.top().sequence();
+  const Sequence sequence = merge.top().sequence();
   const std::uint64_t created_at = merge.top().created_at();
+  sources.directory.prefetch(sequence);
+  Taken& candidate = taken.push();
+  candidate.sequence = sequence;
+  FilterNumbers& due = candidate.due;
   due.clear();
   // An event that stands under several of the terms comes up once for each, one after the other.
   do {
@@ -265,43 +273,42 @@ void Scan::Impl::take_candidate() {
     std::sort(due.begin(), due.end());
     due.erase(std::unique(due.begin(), due.end()), due.end());
   }
-  row = sources.directory.row(sequence);
-  place = PostingPlace{created_at, row.id_prefix, sequence};
+  place = Place{created_at, sequence};
+  end_trials(due);
 }
 
-void Scan::Impl::end_trials() {
-  for (const std::uint32_t number : due) {
+void Scan::Impl::end_trials(const FilterNumbers& numbers) {
+  for (const std::uint32_t number : numbers) {
     if (!filters[number].end_trial_after_candidate()) continue;
     close_sources_of(number);
     unopened = std::min<std::size_t>(unopened, number);
   }
 }
 
-bool Scan::Impl::is_wanted() const {
-  return is_alive() && std::ranges::any_of(due, [this](std::uint32_t number) {
-           return filters[number].may_match(row);
-         });
+bool Scan::Impl::is_wanted(Sequence sequence, const DirectoryRow& row,
+                           const FilterNumbers& due) const {
+  if (sequence >= snapshot || (row.flags & kRowDead) != 0) return false;
+  return std::ranges::any_of(due, [this, &row](std::uint32_t number) {
+    return !filters[number].is_done() && filters[number].may_match(row);
+  });
 }
 
-bool Scan::Impl::evaluate(const DirectoryRow& of, std::span<const std::uint32_t> numbers,
-                          nostr::PackedEventView& event) {
+bool Scan::Impl::evaluate(const Candidate& candidate, nostr::PackedEventView event) {
+  const DirectoryRow& row = candidate.row;
   bool is_readable = false;
   bool is_within = false;
   bool is_beyond = false;
-  for (const std::uint32_t number : numbers) {
+  for (const std::uint32_t number : candidate.due) {
     ScanFilter& filter = filters[number];
-    // What was read ahead may be more than the filter can use.
-    if (filter.is_done() || !filter.may_match(of)) continue;
-    if (event.is_null()) event = read_event(sources, of);
-    if (event.is_null()) return false;
-    if (!filter.matches(event)) continue;
-    if (!is_readable && (has_expired(of, event) || !access.may_read(event))) return false;
+    // What was taken ahead may be more than the filter can use.
+    if (filter.is_done() || !filter.may_match(row) || !filter.matches(event)) continue;
+    if (!is_readable && (has_expired(row, event) || !access.may_read(event))) return false;
     is_readable = true;
-    const ScanFilter::Admission admission = filter.admit(of.created_at);
+    const ScanFilter::Admission admission = filter.admit(row.created_at);
     is_within = is_within || admission == ScanFilter::Admission::kWithin;
     is_beyond = is_beyond || admission == ScanFilter::Admission::kBeyond;
   }
-  return is_within ? admit_in_total(of.created_at) : is_beyond;
+  return is_within ? admit_in_total(row.created_at) : is_beyond;
 }
 
 bool Scan::Impl::admit_in_total(std::uint64_t created_at) {
@@ -320,16 +327,11 @@ bool Scan::Impl::has_expired(const DirectoryRow& of, nostr::PackedEventView even
   return expiration && now_s >= 0 && *expiration <= static_cast<std::uint64_t>(now_s);
 }
 
-// Reading ahead.
-
-void Scan::Impl::put_ahead() {
-  GYRE_ASSERT(waiter != nullptr);
-  ahead.push_back({sequence, row, FilterNumbers(due.begin(), due.end()), {}});
-}
+// Looking ahead.
 
 // As many as the filters can still use, and twice what turned out to be of no use, so that a filter
-// that wants one event of many does not read them one after the other.
-std::size_t Scan::Impl::ahead_max() const {
+// that wants one event of many does not go to them one after the other.
+std::size_t Scan::Impl::ahead_max(std::uint64_t in_vain) const {
   constexpr std::uint64_t kMax = kReadsAheadMax;
   const std::uint64_t one_beyond = beyond == ScanLimits::Beyond::kOne ? 1 : 0;
   std::uint64_t wanted = 0;
@@ -337,16 +339,55 @@ std::size_t Scan::Impl::ahead_max() const {
     wanted += std::min(filter.remaining(), kMax) + one_beyond;
   }
   wanted = std::min(wanted, std::min(total_limit.remaining(), kMax) + one_beyond);
-  return std::min(wanted + 2 * reads_in_vain, kMax);
+  return std::min(wanted + 2 * in_vain, kMax);
 }
 
 // What is in memory waits too, for the order's sake.
-void Scan::Impl::look_ahead(std::uint64_t& budget) {
-  while (ahead.size() < ahead_max() && find_candidate(budget) == Progress::kCandidate) {
-    if (is_wanted()) put_ahead();
-    end_trials();
+Scan::Impl::Progress Scan::Impl::look_ahead(std::uint64_t& budget) {
+  Progress progress = Progress::kCandidate;
+  const std::size_t records_max = std::max<std::size_t>(ahead_max(reads_in_vain), 1);
+  while (ahead.size() < records_max) {
+    const std::size_t rows_max = std::max(ahead_max(reads_in_vain + rows_in_vain), records_max);
+    while (progress == Progress::kCandidate && !taken.is_full() &&
+           ahead.size() + taken.size() < rows_max) {
+      progress = find_candidate(budget);
+    }
+    if (taken.is_empty()) break;
+    look_at_taken();
   }
+  fetch_records();
   start_reads();
+  return ahead.is_empty() ? progress : Progress::kCandidate;
+}
+
+void Scan::Impl::look_at_taken() {
+  const Taken& oldest = taken.front();
+  const DirectoryRow row = sources.directory.row(oldest.sequence);
+  if (is_wanted(oldest.sequence, row, oldest.due)) {
+    Candidate& candidate = ahead.push();
+    candidate.sequence = oldest.sequence;
+    candidate.row = row;
+    candidate.due = oldest.due;
+    candidate.read.reset();
+    if (!is_cold(row)) sources.log.prefetch_head(row.position);
+  } else {
+    ++rows_in_vain;
+  }
+  taken.pop();
+}
+
+void Scan::Impl::fetch_records() {
+  for (; fetched < std::min(ahead.size(), kRecordsAhead); ++fetched) {
+    const DirectoryRow& row = ahead[fetched].row;
+    if (!is_cold(row)) sources.log.prefetch(row.position);
+  }
+}
+
+void Scan::Impl::pop_ahead() {
+  ahead.front().read.reset();
+  ahead.pop();
+  fetched -= std::min<std::size_t>(fetched, 1);
+  started -= std::min<std::size_t>(started, 1);
 }
 
 // In order, so that whoever holds a read holds the one it needs first.
@@ -355,6 +396,7 @@ void Scan::Impl::start_reads() {
     Candidate& candidate = ahead[started];
     // The record of a dead one may be gone by now; load() leaves it out.
     if (!is_cold(candidate.row) || sources.directory.is_dead(candidate.sequence)) continue;
+    GYRE_ASSERT(waiter != nullptr);
     if (started == 0) {
       candidate.read = sources.reads->start(candidate.row.position, *waiter);
       is_in_line = candidate.read.is_null();
@@ -387,7 +429,7 @@ Scan::Impl::Load Scan::Impl::load(Candidate& candidate, nostr::PackedEventView& 
 }
 
 void Scan::Impl::restart_reads() {
-  for (Candidate& candidate : ahead) candidate.read.reset();
+  for (std::size_t i = 0; i < ahead.size(); ++i) ahead[i].read.reset();
   started = 0;
   start_reads();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gyre/storage/query.h"
@@ -22,6 +23,10 @@ class ScanFilter {
   // The terms to be opened, one after the other.
   [[nodiscard]] bool has_unopened_terms() const { return opened_ < terms().size(); }
   [[nodiscard]] PostingRange next_range();
+  // Those that next_range() will give.
+  [[nodiscard]] std::span<const Term> unopened_terms() const {
+    return std::span(terms()).subspan(opened_);
+  }
   // All terms are to be opened again: the index has changed.
   void forget_opened() { opened_ = 0; }
 

@@ -76,6 +76,8 @@ class Directory {
   // Requires: sequence < next_sequence(). The flags are up to date.
   [[nodiscard]] DirectoryRow row(Sequence sequence) const;
   [[nodiscard]] bool is_dead(Sequence sequence) const;
+  // Fetches what row() will touch.
+  void prefetch(Sequence sequence) const;
   Sequence append(const DirectoryRow& row);  // Requires: next_sequence() < kSequenceMax.
   // Fine on a dead one: the first cause stands.
   void mark_dead(Sequence sequence, DeathCause cause);
