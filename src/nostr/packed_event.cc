@@ -60,13 +60,14 @@ bool check_front(std::string_view json, const PackedEventHeader& header) {
          json.size() - rest.size() == header.tags_offset;
 }
 
+std::size_t content_end_of(const PackedEventHeader& header) {
+  return header.json_bytes - kSigEndBytes - kSigName.size();
+}
+
 // The end of the tags, the beginning and the end of content, and the signature.
 bool check_back(std::string_view json, const PackedEventHeader& header) {
   const std::size_t content_begin = header.content_offset;
-  const std::size_t content_end = json.size() - kSigEndBytes - kSigName.size();
-  // Two brackets before content's name, two quotes after it at least.
-  if (content_begin < header.tags_offset + 2 + kContentName.size()) return false;
-  if (content_begin + 2 > content_end) return false;
+  const std::size_t content_end = content_end_of(header);
   const std::size_t tags_end = content_begin - kContentName.size();
   std::string_view rest = json.substr(content_end);
   return json[header.tags_offset] == '[' && json[tags_end - 1] == ']' &&
@@ -83,6 +84,13 @@ bool check_entry(std::string_view json, const PackedEventHeader& header, TagEntr
   // A quote and two brackets follow at least.
   return entry.offset() > header.tags_offset && end + 3 <= tags_end &&
          json[entry.offset() - 1] == '"' && json[end] == '"';
+}
+
+// Of tags and content.
+bool check_offsets(const PackedEventHeader& header) {
+  // Two brackets before content's name, two quotes after it at least.
+  return header.content_offset >= header.tags_offset + 2 + kContentName.size() &&
+         std::size_t{header.content_offset} + 2 <= content_end_of(header);
 }
 
 bool check_header(const PackedEventHeader& header) {
@@ -118,13 +126,21 @@ std::optional<std::string_view> take_string(std::string_view& text) {
 }  // namespace
 
 std::optional<PackedEventView> PackedEventView::check(ByteSpan bytes) {
+  const auto event = check_bounds(bytes);
+  if (!event) return std::nullopt;
+  const auto header = load<PackedEventHeader>(bytes.data(), 0);
+  const std::string_view json = event->json();
+  if (!check_front(json, header) || !check_back(json, header)) return std::nullopt;
+  return event;
+}
+
+std::optional<PackedEventView> PackedEventView::check_bounds(ByteSpan bytes) {
   if (bytes.size() < kHeaderBytes) return std::nullopt;
   const auto header = load<PackedEventHeader>(bytes.data(), 0);
-  if (!check_header(header)) return std::nullopt;
+  if (!check_header(header) || !check_offsets(header)) return std::nullopt;
   if (json_offset(header) + header.json_bytes != bytes.size()) return std::nullopt;
   const PackedEventView event(bytes.data());
   const std::string_view json = event.json();
-  if (!check_front(json, header) || !check_back(json, header)) return std::nullopt;
   for (std::uint32_t i = 0; i < header.tag_count; ++i) {
     if (!check_entry(json, header, event.tag(i))) return std::nullopt;
   }

@@ -58,7 +58,7 @@ nostr::PackedEventView event_of_record(ByteSpan payload) {
                                        ? payload.size()
                                        : kHeadBytes + padded_list_bytes(read_u32(payload.data()));
   if (event_offset >= payload.size()) return {};
-  const auto event = nostr::PackedEventView::check(payload.subspan(event_offset));
+  const auto event = nostr::PackedEventView::check_bounds(payload.subspan(event_offset));
   return event.value_or(nostr::PackedEventView());
 }
 
