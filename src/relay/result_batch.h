@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "gyre/base/shared_bytes.h"
 #include "gyre/nostr/packed_event.h"
@@ -21,21 +20,18 @@ class ResultBatchWriter {
 
   void append(nostr::PackedEventView event) {
     const auto bytes = static_cast<std::uint32_t>(event.bytes().size());
-    const std::size_t begin = buffer_.size();
-    buffer_.resize(begin + sizeof bytes + ((bytes + 3u) & ~3u));
-    std::memcpy(buffer_.data() + begin, &bytes, sizeof bytes);
-    std::memcpy(buffer_.data() + begin + sizeof bytes, event.bytes().data(), bytes);
+    const std::uint32_t padded_bytes = (bytes + 3u) & ~3u;
+    std::uint8_t* const place = block_.extend(sizeof bytes + padded_bytes);
+    std::memcpy(place, &bytes, sizeof bytes);
+    std::memcpy(place + sizeof bytes, event.bytes().data(), bytes);
+    std::memset(place + sizeof bytes + bytes, 0, padded_bytes - bytes);
   }
-  [[nodiscard]] bool is_empty() const { return buffer_.empty(); }
-  [[nodiscard]] bool is_full() const { return buffer_.size() >= kFullBytes; }
-  [[nodiscard]] SharedBytes take() {
-    SharedBytes block = buffer_.empty() ? SharedBytes() : SharedBytes::copy_of(buffer_);
-    buffer_.clear();
-    return block;
-  }
+  [[nodiscard]] bool is_empty() const { return block_.size() == 0; }
+  [[nodiscard]] bool is_full() const { return block_.size() >= kFullBytes; }
+  [[nodiscard]] SharedBytes take() { return block_.take(); }
 
  private:
-  std::vector<std::uint8_t> buffer_;
+  SharedBytesWriter block_;
 };
 
 class ResultBatchReader {

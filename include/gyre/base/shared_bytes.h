@@ -67,4 +67,35 @@ class SharedBytes {
   Block* block_ = nullptr;
 };
 
+// Bytes that grow at their end and become SharedBytes where they lie.
+class SharedBytesWriter {
+ public:
+  SharedBytesWriter() = default;
+  SharedBytesWriter(SharedBytesWriter&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  SharedBytesWriter& operator=(SharedBytesWriter&& other) noexcept;
+  ~SharedBytesWriter() { clear(); }
+
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  // Room for `bytes` more, for the caller to fill.
+  [[nodiscard]] std::uint8_t* extend(std::uint32_t bytes) {
+    if (capacity_ - size_ < bytes) grow(bytes);
+    std::uint8_t* const place = block_->bytes() + size_;
+    size_ += bytes;
+    return place;
+  }
+  // What has been written, null if nothing; the writer is empty then.
+  [[nodiscard]] SharedBytes take();
+  void clear();
+
+ private:
+  void grow(std::uint32_t bytes);
+
+  SharedBytes::Block* block_ = nullptr;  // Not before extend().
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = 0;
+};
+
 }  // namespace gyre
