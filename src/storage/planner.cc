@@ -1,6 +1,7 @@
 #include "storage/planner.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "gyre/base/assert.h"
@@ -41,9 +42,14 @@ Estimate estimate(const DriverOption& option, const nostr::Filter& filter,
   const std::uint64_t count = option.term_count();
   const std::uint64_t sampled = std::min(count, kSampledTerms);
   std::uint64_t postings = 0;
+  std::array<Term, kSampledTerms> terms;
   for (std::uint64_t i = 0; i < sampled; ++i) {
     // Spread over the list: lists are sorted, and neighbours may be alike.
-    range.term = option.term(i * count / sampled, sources.hasher);
+    terms[i] = option.term(i * count / sampled, sources.hasher);
+    sources.postings.prefetch_find(terms[i]);
+  }
+  for (std::uint64_t i = 0; i < sampled; ++i) {
+    range.term = terms[i];
     postings += sources.postings.estimate(range);
   }
   postings = saturating_product(postings, count) / sampled;
@@ -191,7 +197,10 @@ FilterTerms choose_stored_terms(const nostr::Filter& filter, const QuerySources&
 bool window_of(const nostr::Filter& filter, std::uint64_t& since, std::uint64_t& until) {
   if (filter.until < 0 || filter.since > filter.until) return false;
   since = static_cast<std::uint64_t>(std::max<std::int64_t>(filter.since, 0));
-  until = static_cast<std::uint64_t>(filter.until);
+  // No event is younger: said so that the index sees that there is no end.
+  constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
+  until = filter.until == kNoEnd ? std::numeric_limits<std::uint64_t>::max()
+                                 : static_cast<std::uint64_t>(filter.until);
   return true;
 }
 
