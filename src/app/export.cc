@@ -17,13 +17,6 @@ namespace {
 using nostr::PackedEventView;
 using storage::Scan;
 
-class EverythingIsReadable final : public storage::ReadAccess {
- public:
-  [[nodiscard]] bool may_read(PackedEventView) const override { return true; }
-  [[nodiscard]] std::span<const std::uint16_t> restricted_kinds() const override { return {}; }
-  [[nodiscard]] bool may_read_some_restricted() const override { return true; }
-};
-
 // One shard's scan and the event it stands at.
 struct Source {
   std::unique_ptr<Scan> scan;
@@ -109,7 +102,7 @@ class Export {
     return check.is_valid;
   }
 
-  EverythingIsReadable access_;
+  OfflineAccess access_;
   std::uint64_t limit_;
   OutputFile& out_;
   std::unique_ptr<nostr::SignatureVerifier> verifier_;

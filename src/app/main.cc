@@ -21,6 +21,7 @@ Examples:
   gyre config --defaults > gyre.toml             every key with its meaning and default
   gyre import --store /var/lib/gyre dump.jsonl   verify and store events, one JSON object a line
   gyre export --store /var/lib/gyre --filter '{"kinds":[0,3]}' > people.jsonl
+  gyre explain --store /var/lib/gyre '{"kinds":[1],"limit":100}'  what answering that reads
   gyre compact --store /var/lib/gyre             give back the space of dead events
   gyre backup --store /var/lib/gyre --to /backup/gyre     also while the relay runs
   gyre check --store /backup/gyre                         is everything as it should be?)";
@@ -65,10 +66,10 @@ int main(int argc, char** argv) {
   const Command commands[] = {
       add_relay_command(program),   add_config_command(program),  add_import_command(program),
       add_export_command(program),  add_scan_command(program),    add_count_command(program),
-      add_delete_command(program),  add_check_command(program),   add_backup_command(program),
-      add_stats_command(program),   add_compact_command(program), add_reshard_command(program),
-      add_keygen_command(program),  add_convert_command(program), add_event_command(program),
-      add_encrypt_command(program), add_decrypt_command(program),
+      add_explain_command(program), add_delete_command(program),  add_check_command(program),
+      add_backup_command(program),  add_stats_command(program),   add_compact_command(program),
+      add_reshard_command(program), add_keygen_command(program),  add_convert_command(program),
+      add_event_command(program),   add_encrypt_command(program), add_decrypt_command(program),
   };
 
   if (has_secret(argc, argv)) {

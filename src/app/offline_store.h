@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,14 @@
 #include "gyre/storage/store.h"
 
 namespace gyre::app {
+
+// Whoever may open the folder may read all of it.
+class OfflineAccess final : public storage::ReadAccess {
+ public:
+  [[nodiscard]] bool may_read(nostr::PackedEventView) const override { return true; }
+  [[nodiscard]] std::span<const std::uint16_t> restricted_kinds() const override { return {}; }
+  [[nodiscard]] bool may_read_some_restricted() const override { return true; }
+};
 
 class OfflineStore {
  public:

@@ -69,16 +69,9 @@ class StoreScan {
   std::uint64_t damaged_ = 0;
 };
 
-class EverythingIsReadable final : public storage::ReadAccess {
- public:
-  [[nodiscard]] bool may_read(PackedEventView) const override { return true; }
-  [[nodiscard]] std::span<const std::uint16_t> restricted_kinds() const override { return {}; }
-  [[nodiscard]] bool may_read_some_restricted() const override { return true; }
-};
-
 absl::Status count_shard(const storage::Store& store, const std::vector<Filter>& filters,
                          std::int64_t now_s, SharedProgress& progress) {
-  static const EverythingIsReadable access;
+  static const OfflineAccess access;
   if (filters.size() == 1 && !filters.front().limit) {
     if (const auto count = store.count(filters.front(), access, now_s)) {
       progress.count.fetch_add(*count, std::memory_order_relaxed);

@@ -63,21 +63,47 @@ const DriverOption* find_option(const DriverOptions& options, Driver driver) {
   return nullptr;
 }
 
-// Adds to the plan a walk over kinds, or over everything, if that is expected to be done sooner.
-void add_trial(const DriverOptions& options, const DriverOption& chosen, const Estimate& expected,
-               const nostr::Filter& filter, const QuerySources& sources, std::uint64_t limit,
-               ScanPlan& plan) {
-  const std::uint64_t opening_cost = chosen.term_count() * kTermCost;
-  if (chosen.term_count() < kTrialTermsMin || expected.postings <= limit) return;
+struct Choice {
+  const DriverOption* chosen = nullptr;
+  const DriverOption* trial = nullptr;
+  std::uint64_t trial_candidates = 0;
+};
+
+// Tries first a walk over kinds, or over everything, if that is expected to be done sooner.
+void add_trial(const DriverOptions& options, const Estimate& expected, const nostr::Filter& filter,
+               const QuerySources& sources, std::uint64_t limit, Choice& choice) {
+  const std::uint64_t opening_cost = choice.chosen->term_count() * kTermCost;
+  if (choice.chosen->term_count() < kTrialTermsMin || expected.postings <= limit) return;
   const DriverOption* broad = find_option(options, Driver::kKind);
   if (broad == nullptr) broad = find_option(options, Driver::kAll);
-  if (broad == nullptr || broad == &chosen || broad->term_count() >= kTrialTermsMin) return;
+  if (broad == nullptr || broad == choice.chosen || broad->term_count() >= kTrialTermsMin) return;
   const Estimate all = estimate(*broad, filter, sources);
   // If matches are spread evenly, one in (all / expected) candidates is one.
   const std::uint64_t candidates = saturating_product(limit, all.postings) / expected.postings;
   if (candidates >= opening_cost) return;
-  plan.trial = broad->terms(sources.hasher);
-  plan.trial_candidates = opening_cost;
+  choice.trial = broad;
+  choice.trial_candidates = opening_cost;
+}
+
+// Requires: options.
+Choice choose(const DriverOptions& options, const nostr::Filter& filter,
+              const QuerySources& sources, std::uint64_t limit) {
+  Choice choice;
+  choice.chosen = &options.front();
+  // Where there is but one way worth its name, nothing needs to be asked.
+  const bool has_choice = options.size() > 2 || choice.chosen->term_count() >= kTrialTermsMin;
+  if (!has_choice || choice.chosen->driver() == Driver::kIds) return choice;
+  Estimate cheapest;
+  for (const DriverOption& option : options) {
+    const Estimate expected = estimate(option, filter, sources);
+    if (expected.cost < cheapest.cost) {
+      cheapest = expected;
+      choice.chosen = &option;
+    }
+    if (cheapest.cost <= kCheapEnough) break;
+  }
+  add_trial(options, cheapest, filter, sources, limit, choice);
+  return choice;
 }
 
 }  // namespace
@@ -161,22 +187,29 @@ ScanPlan plan_scan(const nostr::Filter& filter, const QuerySources& sources, std
   std::uint64_t until;
   const DriverOptions options = driver_options(filter);
   if (options.empty() || !window_of(filter, since, until)) return plan;
-  const DriverOption* chosen = &options.front();
-  Estimate cheapest;
-  // Where there is but one way worth its name, nothing needs to be asked.
-  const bool has_choice = options.size() > 2 || chosen->term_count() >= kTrialTermsMin;
-  if (has_choice && chosen->driver() != Driver::kIds) {
-    for (const DriverOption& option : options) {
-      const Estimate expected = estimate(option, filter, sources);
-      if (expected.cost < cheapest.cost) {
-        cheapest = expected;
-        chosen = &option;
-      }
-      if (cheapest.cost <= kCheapEnough) break;
-    }
-    add_trial(options, *chosen, cheapest, filter, sources, limit, plan);
+  const Choice choice = choose(options, filter, sources, limit);
+  plan.terms = choice.chosen->terms(sources.hasher);
+  if (choice.trial != nullptr) plan.trial = choice.trial->terms(sources.hasher);
+  plan.trial_candidates = choice.trial_candidates;
+  return plan;
+}
+
+FilterPlan explain_plan(const nostr::Filter& filter, const QuerySources& sources,
+                        std::uint64_t limit) {
+  FilterPlan plan;
+  std::uint64_t since;
+  std::uint64_t until;
+  const DriverOptions options = driver_options(filter);
+  if (options.empty() || !window_of(filter, since, until)) return plan;
+  for (const DriverOption& option : options) {
+    const Estimate expected = estimate(option, filter, sources);
+    plan.options.push_back({option.driver(), option.tag_letter(), option.term_count(),
+                            expected.postings, expected.cost});
   }
-  plan.terms = chosen->terms(sources.hasher);
+  const Choice choice = choose(options, filter, sources, limit);
+  plan.chosen = static_cast<std::size_t>(choice.chosen - options.data());
+  if (choice.trial != nullptr) plan.trial = static_cast<std::size_t>(choice.trial - options.data());
+  plan.trial_candidates = choice.trial_candidates;
   return plan;
 }
 

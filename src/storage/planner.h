@@ -15,6 +15,7 @@ class DriverOption {
                const nostr::TagCondition* tag = nullptr);
 
   [[nodiscard]] FilterTerms::Driver driver() const { return driver_; }
+  [[nodiscard]] char tag_letter() const { return tag_ == nullptr ? '\0' : tag_->letter; }
   [[nodiscard]] std::uint64_t term_count() const { return term_count_; }
   // Requires: index < term_count().
   [[nodiscard]] Term term(std::uint64_t index, const TermHasher& hasher) const;

@@ -118,7 +118,7 @@ struct Scan::Impl {
   std::uint64_t reads_in_vain = 0;  // Events read that no filter wanted.
   bool is_in_line = false;
 
-  std::uint64_t candidates = 0;
+  ScanStatistics statistics;
   bool is_finished = false;
 };
 
@@ -129,7 +129,7 @@ Scan::Scan(Scan&&) noexcept = default;
 Scan& Scan::operator=(Scan&&) noexcept = default;
 Scan::~Scan() = default;
 
-std::uint64_t Scan::candidates() const { return impl_->candidates; }
+const ScanStatistics& Scan::statistics() const { return impl_->statistics; }
 
 Scan::Step Scan::next(std::uint64_t& work_budget, Sequence& sequence,
                       nostr::PackedEventView& event) {
@@ -144,6 +144,10 @@ Scan::Step Scan::next(std::uint64_t& work_budget, Sequence& sequence,
     Impl::Candidate& first = impl.ahead.front();
     const Impl::Load load = impl.load(first, event);
     if (load == Impl::Load::kReading) return Step::kWaiting;
+    if (load == Impl::Load::kLoaded) {
+      ++impl.statistics.records;
+      impl.statistics.bytes += event.total_bytes();
+    }
     const bool is_served = load == Impl::Load::kLoaded && impl.evaluate(first, event);
     if (load == Impl::Load::kLoaded && !is_served) ++impl.reads_in_vain;
     sequence = first.sequence;
@@ -217,6 +221,7 @@ void Scan::Impl::open_next_term(std::size_t number) {
   const std::span<const Term> coming = filters[number].unopened_terms();
   if (coming.size() > kTermsAhead) sources.postings.prefetch_find(coming[kTermsAhead]);
   const PostingRange range = filters[number].next_range();
+  ++statistics.terms;
   if (place) {
     const PostingPlace from = {place->created_at, sources.directory.row(place->sequence).id_prefix,
                                place->sequence};
@@ -250,7 +255,7 @@ void Scan::Impl::drop_done() {
 }
 
 void Scan::Impl::take_candidate() {
-  ++candidates;
+  ++statistics.candidates;
   const Sequence sequence = merge.top().sequence();
   const std::uint64_t created_at = merge.top().created_at();
   sources.directory.prefetch(sequence);
@@ -266,6 +271,7 @@ void Scan::Impl::take_candidate() {
       continue;
     }
     due.push_back(number);
+    ++statistics.postings;
     merge.advance();
   } while (!merge.is_empty() && merge.top().created_at() == created_at &&
            merge.top().sequence() == sequence);
@@ -363,6 +369,7 @@ Scan::Impl::Progress Scan::Impl::look_ahead(std::uint64_t& budget) {
 void Scan::Impl::look_at_taken() {
   const Taken& oldest = taken.front();
   const DirectoryRow row = sources.directory.row(oldest.sequence);
+  ++statistics.rows;
   if (is_wanted(oldest.sequence, row, oldest.due)) {
     Candidate& candidate = ahead.push();
     candidate.sequence = oldest.sequence;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,6 +68,16 @@ struct ScanLimits {
   Beyond beyond = Beyond::kNone;
 };
 
+// What a scan has read so far.
+struct ScanStatistics {
+  std::uint64_t terms = 0;       // Opened, again after a change of the index.
+  std::uint64_t postings = 0;    // Walked over.
+  std::uint64_t candidates = 0;  // Events that came up, each once however many postings it has.
+  std::uint64_t rows = 0;        // Of the directory.
+  std::uint64_t records = 0;     // Of the log.
+  std::uint64_t bytes = 0;       // Of the events in these records.
+};
+
 class Scan {
  public:
   // Reads under way for one scan.
@@ -91,8 +102,7 @@ class Scan {
   // read again.
   void release_reads();
 
-  // Candidates looked at so far, for explain and metrics.
-  [[nodiscard]] std::uint64_t candidates() const;
+  [[nodiscard]] const ScanStatistics& statistics() const;
 
  private:
   struct Impl;
@@ -119,6 +129,25 @@ struct FilterTerms {
 // filter says alone: by kind, or by nothing, only where it says no more. None if nothing can match.
 [[nodiscard]] std::vector<FilterTerms> live_term_choices(const nostr::Filter& filter,
                                                          const TermHasher& hasher);
+
+// How a filter is gone about, and what was expected of each way to do it.
+struct FilterPlan {
+  struct Option {
+    FilterTerms::Driver driver;
+    char tag_letter;         // Of kTag and kTagKind; else 0.
+    std::uint64_t terms;     // Different ones to be opened.
+    std::uint64_t postings;  // Estimated, in the filter's window of time.
+    std::uint64_t cost;      // As many candidates could be looked at instead.
+  };
+  std::vector<Option> options;  // None if the filter can match nothing.
+  std::size_t chosen = 0;       // Of `options`.
+  // Walked first, for so many candidates, since that may be done sooner than opening the terms of
+  // the chosen one.
+  std::optional<std::size_t> trial;
+  std::uint64_t trial_candidates = 0;
+};
+[[nodiscard]] FilterPlan explain_plan(const nostr::Filter& filter, const QuerySources& sources,
+                                      std::uint64_t limit);
 
 // The most selective choice by what the store holds.
 [[nodiscard]] FilterTerms choose_stored_terms(const nostr::Filter& filter,

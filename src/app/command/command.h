@@ -29,6 +29,7 @@ Command add_check_command(CLI::App& program);
 Command add_backup_command(CLI::App& program);
 Command add_stats_command(CLI::App& program);
 Command add_reshard_command(CLI::App& program);
+Command add_explain_command(CLI::App& program);
 Command add_keygen_command(CLI::App& program);
 Command add_convert_command(CLI::App& program);
 Command add_event_command(CLI::App& program);

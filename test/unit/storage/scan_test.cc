@@ -378,12 +378,12 @@ TEST_F(ScanTest, PausesWhenTheBudgetIsSpent) {
   EXPECT_EQ(event.id(), shard_.naive().event(sequence).id());
   for (;;) {
     const std::uint64_t before = budget = 7;
-    const std::uint64_t candidates = scan.candidates();
+    const std::uint64_t candidates = scan.statistics().candidates;
     const Scan::Step step = scan.next(budget, sequence, event);
-    EXPECT_LE(scan.candidates() - candidates, before - budget);
+    EXPECT_LE(scan.statistics().candidates - candidates, before - budget);
     if (step == Scan::Step::kFinished) break;
   }
-  EXPECT_EQ(scan.candidates(), 100u);
+  EXPECT_EQ(scan.statistics().candidates, 100u);
 }
 
 TEST_F(ScanTest, OfFiltersThatMatchNothingIsFinishedAtOnce) {
@@ -394,7 +394,7 @@ TEST_F(ScanTest, OfFiltersThatMatchNothingIsFinishedAtOnce) {
   filters[2].until = -1;
   Scan scan(shard_.sources(), filters, limits_of(filters), access_, kNow);
   EXPECT_TRUE(drain(scan).empty());
-  EXPECT_EQ(scan.candidates(), 0u);
+  EXPECT_EQ(scan.statistics().candidates, 0u);
   Scan none(shard_.sources(), {}, {}, access_, kNow);
   EXPECT_TRUE(drain(none).empty());
 }
@@ -450,8 +450,8 @@ TEST_F(ScanTest, GivesUpABroadWalkWithoutLosingAnything) {
   Scan scan(shard_.sources(), {&filter, 1}, {{30}}, access_, kNow);
   EXPECT_EQ(drain(scan), expected({&filter, 1}));
   // All 1200 younger ones would have been looked at.
-  EXPECT_LT(scan.candidates(), 1000u);
-  EXPECT_GT(scan.candidates(), 30u);
+  EXPECT_LT(scan.statistics().candidates, 1000u);
+  EXPECT_GT(scan.statistics().candidates, 30u);
   // Together with a filter that is already further.
   std::vector<Filter> filters = {filter, Filter()};
   filters[1].limit = 700;
