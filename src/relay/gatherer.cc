@@ -94,6 +94,7 @@ void Gatherer::scatter(Gather& gather) {
   for (const Gather::Lane& lane : gather.lanes) {
     Query query;
     query.query = gather.id;
+    query.owner_count = static_cast<std::uint32_t>(gather.lanes.size());
     query.request = gather.request.get();
     outbox_.send(lane.owner, query);
   }

@@ -1,5 +1,8 @@
 #include "relay/query_runner.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "gyre/base/assert.h"
@@ -10,8 +13,28 @@ namespace {
 
 // Candidates looked at in one slice: some 50 to 200 us, so other work waits no longer than that.
 constexpr std::uint64_t kSliceCandidates = 512;
+// Events asked for once more.
+constexpr std::uint64_t kShareMin = 8;
 // Scanning in one turn; bounds how long sockets and signatures wait behind heavy queries.
 constexpr std::uint64_t kTurnNs = 1'000'000;
+
+std::uint64_t square_root(std::uint64_t number) {
+  return static_cast<std::uint64_t>(std::sqrt(static_cast<double>(number)));
+}
+
+// How many events of the answer one of `owner_count` owners is likely to hold at most: authors are
+// spread by chance, so it is within two standard deviations, which are about the root of the mean.
+std::uint64_t likely_share(const QueryRequest& request, std::uint32_t owner_count) {
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  if (owner_count == 1 || request.mode == QueryRequest::Mode::kCount) return kAll;
+  std::uint64_t sum = 0;
+  for (const storage::ResultLimit& limit : request.limits.filter_limits) {
+    sum += std::min(limit.count(), kAll - sum);
+  }
+  const std::uint64_t all = std::min(sum, request.limits.total_limit.count());
+  const std::uint64_t mean = all / owner_count + 1;
+  return mean + 2 * square_root(mean);
+}
 
 }  // namespace
 
@@ -21,6 +44,7 @@ void QueryRunner::on_query(ShardId from, const Query& query) {
   run->query = query.query;
   run->request = query.request;
   run->credit = Gather::kBatchesAhead;
+  run->share = likely_share(*query.request, query.owner_count);
   if (count_at_once(*run)) return;
   run->scan = std::make_unique<storage::Scan>(store_.sources(), query.request->filters,
                                               query.request->limits, query.request->access,
@@ -46,8 +70,13 @@ bool QueryRunner::count_at_once(Run& run) {
 void QueryRunner::on_more(ShardId from, const More& more) {
   const auto found = scans_.find(key(from, more.query));
   if (found == scans_.end()) return;  // Its last batch has crossed this message.
-  ++found->second->credit;
-  make_ready(*found->second);
+  Run& run = *found->second;
+  ++run.credit;
+  // A quarter more each time: what was expected was little.
+  if (run.share == 0) {
+    run.share = std::max<std::uint64_t>(run.sent / 4, kShareMin);
+  }
+  make_ready(run);
 }
 
 void QueryRunner::on_cancel(ShardId from, const Cancel& cancel) {
@@ -83,7 +112,9 @@ void QueryRunner::run_slice(Run& run) {
   run.spent_ns += clock_.monotonic_ns() - begin_ns;
   if (end == SliceEnd::kFinished) return send_last(run, false);
   if (run.spent_ns > run.request->time_limit_ns) return send_last(run, true);
-  if (!run.has_sent) send_batch(run);
+  // Who has sent its share may hold the rest of a batch.
+  const bool has_sent_share = run.share == 0 && !run.writer.is_empty();
+  if (!run.has_sent || has_sent_share) send_batch(run);
   if (end == SliceEnd::kPaused) make_ready(run);
   // Nobody knows when the asker goes on, and others may need the buffers.
   if (end == SliceEnd::kNoCredit) run.scan->release_reads();
@@ -91,7 +122,7 @@ void QueryRunner::run_slice(Run& run) {
 
 QueryRunner::SliceEnd QueryRunner::scan_slice(Run& run) {
   std::uint64_t budget = kSliceCandidates;
-  while (run.credit > 0) {
+  while (run.credit > 0 && run.share > 0) {
     storage::Sequence sequence = 0;
     nostr::PackedEventView event;
     switch (run.scan->next(budget, sequence, event)) {
@@ -105,6 +136,8 @@ QueryRunner::SliceEnd QueryRunner::scan_slice(Run& run) {
       continue;
     }
     run.writer.append(event);
+    ++run.sent;
+    --run.share;
     if (run.writer.is_full()) send_batch(run);
   }
   return SliceEnd::kNoCredit;

@@ -1,6 +1,9 @@
 // QueryRunner: the owner's side of stored queries: runs scans in slices and sends batches against
 // credit.
 //
+// Of a query with a limit, each of N owners holds about an Nth of the answer. An owner gives that
+// and a little more at once, and the rest when it is asked: else N owners read N times the limit.
+//
 // The first slice runs while the request is taken, and its batch is sent at once, so that the
 // scan's snapshot and the batch stand at one point of the reply ring (relay/gatherer.h says why).
 //
@@ -49,6 +52,8 @@ class QueryRunner {
     std::unique_ptr<storage::Scan> scan;
     ResultBatchWriter writer;
     std::uint32_t credit = 0;  // Batches it may still send.
+    std::uint64_t share = 0;   // Events it may still send before it is asked for more.
+    std::uint64_t sent = 0;    // Events.
     std::uint64_t count = 0;
     std::uint64_t spent_ns = 0;
     bool has_sent = false;

@@ -64,6 +64,7 @@ struct Query {
   static constexpr MessageType kType = MessageType::kQuery;
   MessageType type = kType;
   QueryId query = 0;
+  std::uint32_t owner_count = 1;  // Asked the same.
   // The asker's; lives until the asker has every owner's last batch.
   const QueryRequest* request = nullptr;
 };
