@@ -81,7 +81,7 @@ struct Scan::Impl {
   void fetch_records();
   void start_reads();
   void restart_reads();
-  [[nodiscard]] std::size_t ahead_max(std::uint64_t in_vain) const;
+  [[nodiscard]] std::uint64_t wanted_ahead() const;
   void pop_ahead();
   enum class Load : std::uint8_t { kReading, kLoaded, kLeftOut };
   [[nodiscard]] Load load(Candidate& candidate, nostr::PackedEventView& event);
@@ -335,25 +335,27 @@ bool Scan::Impl::has_expired(const DirectoryRow& of, nostr::PackedEventView even
 
 // Looking ahead.
 
-// As many as the filters can still use, and twice what turned out to be of no use, so that a filter
-// that wants one event of many does not go to them one after the other.
-std::size_t Scan::Impl::ahead_max(std::uint64_t in_vain) const {
+// As many as the filters can still use.
+std::uint64_t Scan::Impl::wanted_ahead() const {
   constexpr std::uint64_t kMax = kReadsAheadMax;
   const std::uint64_t one_beyond = beyond == ScanLimits::Beyond::kOne ? 1 : 0;
   std::uint64_t wanted = 0;
   for (const ScanFilter& filter : filters) {
     wanted += std::min(filter.remaining(), kMax) + one_beyond;
   }
-  wanted = std::min(wanted, std::min(total_limit.remaining(), kMax) + one_beyond);
-  return std::min(wanted + 2 * in_vain, kMax);
+  return std::min(wanted, std::min(total_limit.remaining(), kMax) + one_beyond);
 }
 
-// What is in memory waits too, for the order's sake.
+// To what the filters can still use comes twice what turned out to be of no use, so that a filter
+// that wants one event of many does not go to them one after the other. What is in memory waits
+// too, for the order's sake.
 Scan::Impl::Progress Scan::Impl::look_ahead(std::uint64_t& budget) {
+  constexpr std::uint64_t kMax = kReadsAheadMax;
   Progress progress = Progress::kCandidate;
-  const std::size_t records_max = std::max<std::size_t>(ahead_max(reads_in_vain), 1);
+  const std::uint64_t wanted = std::max<std::uint64_t>(wanted_ahead(), 1);
+  const std::uint64_t records_max = std::min(wanted + 2 * reads_in_vain, kMax);
   while (ahead.size() < records_max) {
-    const std::size_t rows_max = std::max(ahead_max(reads_in_vain + rows_in_vain), records_max);
+    const std::uint64_t rows_max = std::min(wanted + 2 * (reads_in_vain + rows_in_vain), kMax);
     while (progress == Progress::kCandidate && !taken.is_full() &&
            ahead.size() + taken.size() < rows_max) {
       progress = find_candidate(budget);

@@ -38,7 +38,9 @@ void ScanFilter::plan(const QuerySources& sources) {
   if (!filter_->has_authors() || (implies_author(plan_.terms.driver) && !is_in_trial_)) return;
   author_hashes_.reserve(filter_->authors.size());
   for (const Bytes32& author : filter_->authors) {
-    author_hashes_.push_back(static_cast<std::uint32_t>(sources.hasher.author(author)));
+    const auto hash = static_cast<std::uint32_t>(sources.hasher.author(author));
+    author_hashes_.push_back(hash);
+    author_sketch_.set(sketch_bit(hash));
   }
   std::sort(author_hashes_.begin(), author_hashes_.end());
 }
@@ -58,7 +60,8 @@ bool ScanFilter::end_trial_after_candidate() {
 bool ScanFilter::may_match(const DirectoryRow& row) const {
   const auto& kinds = filter_->kinds;
   if (!kinds.empty() && !std::binary_search(kinds.begin(), kinds.end(), row.kind)) return false;
-  return author_hashes_.empty() ||
+  if (author_hashes_.empty()) return true;
+  return author_sketch_[sketch_bit(row.author_hash)] &&
          std::binary_search(author_hashes_.begin(), author_hashes_.end(), row.author_hash);
 }
 

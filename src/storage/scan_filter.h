@@ -1,6 +1,7 @@
 // ScanFilter: one filter of a scan, with how it is looked up and what it may still yield.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -47,6 +48,9 @@ class ScanFilter {
   [[nodiscard]] std::uint64_t remaining() const { return limit_.remaining(); }
 
  private:
+  [[nodiscard]] static std::size_t sketch_bit(std::uint32_t author_hash) {
+    return author_hash >> (32 - kSketchBits);
+  }
   [[nodiscard]] const std::vector<Term>& terms() const {
     return is_in_trial_ ? plan_.trial.terms : plan_.terms.terms;
   }
@@ -62,6 +66,10 @@ class ScanFilter {
   bool is_planned_ = false;
   bool is_in_trial_ = false;
   std::vector<std::uint32_t> author_hashes_;  // Sorted; empty if every candidate has the author.
+  // A bit for each value of a hash's upper bits that is among them: most strangers are told by one
+  // look, where a search through a hundred goes astray seven times.
+  static constexpr int kSketchBits = 11;
+  std::bitset<std::size_t{1} << kSketchBits> author_sketch_;
 };
 
 }  // namespace gyre::storage
