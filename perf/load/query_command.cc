@@ -68,6 +68,8 @@ class QueryRun {
     explicit Lane(const RelayAddress& address) : client(address) {}
     WebSocketClient client;
     const PlannedQuery* query = nullptr;
+    // Not that of the query before: its live events may come until its CLOSE has been read.
+    std::string subscription;
     std::uint64_t asked_at_ns = 0;
     std::uint64_t events = 0;
   };
@@ -80,7 +82,9 @@ class QueryRun {
     // `limit` first and equal to what will come, so that a server which knows nothing but numbers
     // gives an answer of the same length.
     const std::uint64_t limit = store_ == Store::kAtRest ? lane.query->expected : lane.query->limit;
-    lane.client.queue(R"(["REQ","q",{"limit":)" + std::to_string(limit), lane.query->members, "}]");
+    lane.subscription = lane.subscription == "q" ? "r" : "q";
+    lane.client.queue(R"(["REQ",")" + lane.subscription + R"(",{"limit":)" + std::to_string(limit),
+                      lane.query->members, "}]");
     lane.asked_at_ns = monotonic_ns();
     if (lane.client.flush()) fail("the relay does not take a small request");
   }
@@ -89,6 +93,7 @@ class QueryRun {
     const bool is_alive = lane.client.receive([&](std::string_view text) {
       const Answer answer = read_answer(text);
       if (answer.kind == AnswerKind::kClosed) fail("a query was closed: " + std::string(text));
+      if (answer.subscription != lane.subscription) return;
       if (answer.kind == AnswerKind::kEvent) ++lane.events;
       if (answer.kind == AnswerKind::kEose) on_end(lane);
     });
@@ -108,7 +113,7 @@ class QueryRun {
     }
     ++answered_;
     events_ += lane.events;
-    lane.client.queue(R"(["CLOSE","q"])");
+    lane.client.queue(R"(["CLOSE",")" + lane.subscription + "\"]");
     ask_next(lane);
     if (lane.query == nullptr) (void)lane.client.flush();
   }

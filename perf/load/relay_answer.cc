@@ -66,7 +66,7 @@ Answer read_event(Scanner& scanner) {
   Answer answer;
   answer.kind = AnswerKind::kEvent;
   scanner.expect(",");
-  scanner.string();
+  answer.subscription = scanner.string();
   // Looked for at the start, where most relays have it, then anywhere; no id of another event can
   // come before it, for that would stand in a string, where the quotes are escaped.
   const std::size_t found = scanner.rest().find(kIdKey);
@@ -85,7 +85,11 @@ Answer read_answer(std::string_view text) {
   if (command == "OK") return read_ok(scanner);
   if (command == "EVENT") return read_event(scanner);
   Answer answer;
-  if (command == "EOSE") answer.kind = AnswerKind::kEose;
+  if (command == "EOSE") {
+    answer.kind = AnswerKind::kEose;
+    scanner.expect(",");
+    answer.subscription = scanner.string();
+  }
   if (command == "CLOSED") answer.kind = AnswerKind::kClosed;
   return answer;
 }
