@@ -16,6 +16,42 @@ namespace {
 
 std::string text_of(const SharedBytes& bytes) { return std::string(as_text(bytes.span())); }
 
+TEST(SharedBytesWriter, KeepsWhatWasWrittenThroughEveryGrowth) {
+  SharedBytesWriter writer;
+  std::string expected;
+  for (std::uint32_t i = 0; expected.size() < 300'000; ++i) {
+    const std::string part(i % 700, static_cast<char>('a' + i % 26));
+    std::memcpy(writer.extend(static_cast<std::uint32_t>(part.size())), part.data(), part.size());
+    expected += part;
+    ASSERT_EQ(writer.size(), expected.size());
+  }
+  const SharedBytes bytes = writer.take();
+  EXPECT_EQ(text_of(bytes), expected);
+  EXPECT_EQ(writer.size(), 0u);
+}
+
+TEST(SharedBytesWriter, BeginsAnewAfterItsBytesAreTaken) {
+  SharedBytesWriter writer;
+  EXPECT_TRUE(writer.take().is_null());
+  std::memcpy(writer.extend(3), "one", 3);
+  const SharedBytes first = writer.take();
+  std::memcpy(writer.extend(3), "two", 3);
+  const SharedBytes second = writer.take();
+  EXPECT_EQ(text_of(first), "one");
+  EXPECT_EQ(text_of(second), "two");
+  EXPECT_TRUE(writer.take().is_null());
+}
+
+TEST(SharedBytesWriter, MovesAndForgets) {
+  SharedBytesWriter writer;
+  std::memcpy(writer.extend(4), "kept", 4);
+  SharedBytesWriter other = std::move(writer);
+  writer = SharedBytesWriter();
+  EXPECT_EQ(other.size(), 4u);
+  other = SharedBytesWriter();
+  EXPECT_EQ(other.size(), 0u);
+}
+
 TEST(SharedBytes, KeepsACopy) {
   std::string text = "an event";
   const SharedBytes bytes = SharedBytes::copy_of(as_bytes(text));

@@ -221,6 +221,46 @@ TEST(PackedEventCheck, RefusesHeadersThatContradictTheJson) {
   })));
 }
 
+// Under the address sanitizer this reads all that a view may read of an event of its own length.
+TEST(PackedEventCheck, BoundsThatAreAcceptedHoldEveryRead) {
+  const Packed sound = test::pack_event(kDraft);
+  ASSERT_TRUE(PackedEventView::check_bounds(sound).has_value());
+  const std::size_t json_begin = sound.size() - PackedEventView(sound.data()).json().size();
+  std::size_t accepted = 0;
+  for (std::size_t at = 0; at < json_begin; ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      Packed packed = sound;
+      packed[at] ^= static_cast<std::uint8_t>(1 << bit);
+      const auto event = PackedEventView::check_bounds(packed);
+      if (!event) continue;
+      ++accepted;
+      const auto reads = [&](std::string_view text) {
+        EXPECT_GE(reinterpret_cast<const std::uint8_t*>(text.data()), packed.data());
+        EXPECT_LE(reinterpret_cast<const std::uint8_t*>(text.data()) + text.size(),
+                  packed.data() + packed.size());
+      };
+      for (const std::string_view text :
+           {event->json(), event->id_hex(), event->pubkey_hex(), event->sig_hex(),
+            event->tags_json(), event->content_json()}) {
+        reads(text);
+      }
+      for (std::uint32_t i = 0; i < event->tag_count(); ++i) {
+        if (event->tag(i).has_value()) reads(event->tag_value(event->tag(i)));
+      }
+      EXPECT_EQ(event->total_bytes(), packed.size());
+    }
+  }
+  EXPECT_GT(accepted, 0u);  // A changed created_at is not seen, for instance.
+}
+
+TEST(PackedEventCheck, BoundsSayNothingOfTheText) {
+  Packed packed = test::pack_event(kDraft);
+  packed[packed.size() - 3] = 'x';  // In the signature.
+  EXPECT_TRUE(PackedEventView::check_bounds(packed).has_value());
+  EXPECT_FALSE(is_accepted(packed));
+  EXPECT_FALSE(PackedEventView::check_bounds({packed.data(), packed.size() - 1}).has_value());
+}
+
 // check() does not parse the tags; a cursor over broken ones must end by itself.
 TEST(TagCursor, EndsWhereTagsAreBroken) {
   const Packed good = test::pack_event(kDraft);
