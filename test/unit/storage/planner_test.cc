@@ -179,7 +179,7 @@ TEST(WindowOf, ClampsToWhatEventsCanHave) {
   Filter filter;
   ASSERT_TRUE(window_of(filter, since, until));
   EXPECT_EQ(since, 0u);
-  EXPECT_EQ(until, static_cast<std::uint64_t>(INT64_MAX));
+  EXPECT_EQ(until, UINT64_MAX);
   filter.since = -5;
   filter.until = 0;
   ASSERT_TRUE(window_of(filter, since, until));
