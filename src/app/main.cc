@@ -1,6 +1,10 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -27,6 +31,17 @@ Examples:
   gyre check --store /backup/gyre                         is everything as it should be?)";
 
 constexpr int kUsageError = 2;
+
+// A closed standard stream would give its number to the next file that is opened, and what is
+// printed would go into the store. In its place stands a file that refuses.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one, since those below are taken.
+    const int opened = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened != stream) std::_Exit(kUsageError);
+  }
+}
 
 // Output that is lost must not pass for success: it may be the only copy of a key.
 int finish(int exit_code) {
@@ -58,6 +73,7 @@ int gyre::app::report(const absl::Status& status) {
 }
 
 int main(int argc, char** argv) {
+  occupy_standard_streams();
   CLI::App program("gyre: a Nostr relay for Linux servers");
   program.footer(kExamples);
   program.set_version_flag("--version", std::string("gyre ") + kVersion);

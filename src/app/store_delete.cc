@@ -26,6 +26,12 @@ absl::StatusOr<std::unique_ptr<StoreDeletion>> StoreDeletion::open(const DeleteO
   if (!filters.ok()) return filters.status();
   if (filters->empty()) return absl::InvalidArgumentError("--filter says what to delete");
   for (std::size_t i = 0; i < filters->size(); ++i) {
+    if (!(*filters)[i].limit) continue;
+    return absl::InvalidArgumentError("--filter " + options.filters[i] +
+                                      " has a limit; what matches is deleted, or nothing: say by "
+                                      "`since`, `until` or `ids` which events are meant");
+  }
+  for (std::size_t i = 0; i < filters->size(); ++i) {
     if (options.may_be_everything || !matches_everything((*filters)[i])) continue;
     return absl::InvalidArgumentError("--filter " + options.filters[i] +
                                       " matches every event; --all says that this is meant");
@@ -35,6 +41,11 @@ absl::StatusOr<std::unique_ptr<StoreDeletion>> StoreDeletion::open(const DeleteO
   std::unique_ptr<StoreDeletion> deletion(new StoreDeletion());
   deletion->store_ = *std::move(store);
   if (absl::Status status = deletion->find(*filters); !status.ok()) return status;
+  if (!options.may_be_everything && deletion->is_everything(*filters)) {
+    return absl::InvalidArgumentError(
+        "this matches every event of the store; --all says that "
+        "this is meant");
+  }
   return deletion;
 }
 
@@ -59,6 +70,18 @@ absl::Status StoreDeletion::find(const std::vector<nostr::Filter>& filters) {
     }
   }
   return absl::OkStatus();
+}
+
+// A window of time that all events lie in. Who names authors, kinds, tags or ids has chosen.
+bool StoreDeletion::is_everything(const std::vector<nostr::Filter>& filters) const {
+  const bool has_only_times = std::ranges::all_of(filters, [](const nostr::Filter& filter) {
+    return !filter.has_ids() && !filter.has_authors() && !filter.has_kinds() && filter.tags.empty();
+  });
+  std::uint64_t alive = 0;
+  for (std::uint32_t i = 0; i < store_->shard_count(); ++i) {
+    alive += store_->shard(static_cast<ShardId>(i)).events_alive();
+  }
+  return has_only_times && alive != 0 && count() == alive;
 }
 
 std::uint64_t StoreDeletion::count() const {

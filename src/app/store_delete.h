@@ -38,6 +38,7 @@ class StoreDeletion {
  private:
   StoreDeletion() = default;
   [[nodiscard]] absl::Status find(const std::vector<nostr::Filter>& filters);
+  [[nodiscard]] bool is_everything(const std::vector<nostr::Filter>& filters) const;
   [[nodiscard]] absl::Status retire_some(storage::Store& store,
                                          std::span<const storage::Sequence> sequences);
 

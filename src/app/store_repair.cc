@@ -161,6 +161,10 @@ std::string loss_text(const Loss& loss) {
             "..., kind " + std::to_string(event.kind) + ", created_at " +
             std::to_string(event.created_at) + (event.was_alive ? "\n" : ", dead\n");
   }
+  if (loss.events.size() == Loss::kEventsMax && loss.rows > loss.events.size()) {
+    text += "      and " + count_text(loss.rows - loss.events.size()) +
+            " more, of the sequences that follow\n";
+  }
   return text;
 }
 

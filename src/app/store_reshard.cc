@@ -234,6 +234,16 @@ class Reshard final : public storage::ShardContents {
   bool is_disk_full_ = false;
 };
 
+// Folders of shards are made first, and hold nothing before the store has its name.
+bool is_barely_begun(const std::string& unfinished) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(unfinished, error)) {
+    const bool is_unfinished_header = entry.path().filename() == "gyre-store.tmp";
+    if (!entry.is_directory(error) && !is_unfinished_header) return false;
+  }
+  return !error;
+}
+
 // Leaves nothing of an interrupted attempt, and refuses to touch what is none.
 absl::Status prepare(const ReshardOptions& options, const std::string& unfinished) {
   namespace fs = std::filesystem;
@@ -243,7 +253,7 @@ absl::Status prepare(const ReshardOptions& options, const std::string& unfinishe
                                          " is not empty; choose a folder that does not exist yet");
   }
   if (!fs::exists(unfinished, error)) return absl::OkStatus();
-  if (!fs::exists(unfinished + "/gyre-store", error)) {
+  if (!fs::exists(unfinished + "/gyre-store", error) && !is_barely_begun(unfinished)) {
     return absl::FailedPreconditionError(unfinished +
                                          " is in the way and is no unfinished store; move it");
   }

@@ -41,9 +41,13 @@ absl::StatusOr<SegmentHeader> decode_segment_header(const SegmentHeaderBytes& by
   if (!std::equal(kMagic.begin(), kMagic.end(), bytes.begin())) {
     return absl::DataLossError("it does not begin like a log segment");
   }
-  // Before the checksum: a later version may keep that elsewhere.
+  // Before the checksum: a later version may keep that elsewhere. What no version will be is
+  // damage.
   const std::uint32_t version = load_u32(&bytes[8]);
-  if (version == 0 || version > kLogVersion) {
+  if (version == 0 || version > kLogVersionMax) {
+    return absl::DataLossError("its header has an impossible version");
+  }
+  if (version > kLogVersion) {
     return absl::FailedPreconditionError(concat("it has log format ", version,
                                                 ", and this gyre knows formats up to ", kLogVersion,
                                                 "; run the newer gyre that wrote it"));

@@ -17,6 +17,7 @@ namespace gyre::storage {
 
 inline constexpr std::uint32_t kLogVersion = 2;
 inline constexpr std::uint32_t kLogVersionWithoutOwner = 1;  // Still read; it names no owner.
+inline constexpr std::uint32_t kLogVersionMax = 255;         // That there will ever be.
 inline constexpr std::uint32_t kSegmentHeaderBytes = 64;
 inline constexpr std::uint32_t kRecordHeaderBytes = 16;
 inline constexpr std::uint32_t kRecordAlignment = 8;

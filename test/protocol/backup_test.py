@@ -117,6 +117,20 @@ def backup_after_kill(t):
     check_equal(exported_ids(t, copy), {e["id"] for e in events}, "second copy")
 
 
+@suite.case("nothing is printed into a store when standard streams are closed")
+def closed_streams(t):
+    relay = t.own_relay()
+    key = t.key()
+    t.connect(relay).accept(*[make_event(key, content=str(n)) for n in range(30)])
+    relay.terminate()
+    for closed in ("<&- >&- 2>&-", ">&-", "<&- >&-"):
+        for command in ("scan", "export", "count"):
+            line = f"{t.gyre} {command} --store {relay.store} {closed}"
+            done = subprocess.run(["sh", "-c", line], timeout=60, check=False)
+            check(done.returncode != 0, f"{line} ended with 0")
+    succeed(t, "check", "--store", relay.store)
+
+
 @suite.case("stats says what a running relay holds; check wants it stopped")
 def stats_beside(t):
     relay = t.own_relay()

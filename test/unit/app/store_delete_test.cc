@@ -56,15 +56,22 @@ TEST_F(StoreDeleteTest, WhatMatchesAnyFilterIsGoneAndTheStoreIsSound) {
 }
 
 TEST_F(StoreDeleteTest, AFilterThatMatchesEverythingMustBeMeant) {
-  for (const std::string filter : {"{}", "{\"limit\":5}"}) {
-    const auto refused =
-        StoreDeletion::open({import_.store_path, {"{\"kinds\":[1]}", filter}, false});
+  for (const std::string filter : {"{}", "{\"since\":0}", "{\"until\":99999999999}"}) {
+    const auto refused = StoreDeletion::open({import_.store_path, {filter}, false});
     EXPECT_THAT(std::string(refused.status().message()), HasSubstr("--all"));
   }
   EXPECT_FALSE(StoreDeletion::open({import_.store_path, {}, true}).ok());
   const auto meant = StoreDeletion::open({import_.store_path, {"{}"}, true});
   ASSERT_TRUE(meant.ok());
   EXPECT_EQ((*meant)->count(), 30u);
+}
+
+// A limit would be one of each shard, and of the events that were stored first.
+TEST_F(StoreDeleteTest, ALimitIsRefused) {
+  for (const std::string filter : {"{\"limit\":5}", "{\"kinds\":[7],\"limit\":0}"}) {
+    const auto refused = StoreDeletion::open({import_.store_path, {filter}, true});
+    EXPECT_THAT(std::string(refused.status().message()), HasSubstr("limit"));
+  }
 }
 
 }  // namespace

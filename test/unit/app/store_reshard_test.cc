@@ -121,5 +121,13 @@ TEST_F(StoreReshardTest, TheTargetMustBeFreeAndAnUnfinishedOneIsReplaced) {
   EXPECT_FALSE(std::filesystem::exists(target_ + ".unfinished"));
 }
 
+TEST_F(StoreReshardTest, AnAttemptThatHadHardlyBegunIsReplaced) {
+  (void)import(sign_event({}));
+  std::filesystem::create_directories(target_ + ".unfinished/shard-000");
+  std::ofstream(target_ + ".unfinished/gyre-store.tmp") << "half";
+  EXPECT_EQ(reshard(2).events, 1u);
+  EXPECT_FALSE(std::filesystem::exists(target_ + ".unfinished"));
+}
+
 }  // namespace
 }  // namespace gyre::app

@@ -199,6 +199,15 @@ TEST_F(LogRecoveryTest, ASegmentOfALaterFormatIsRefusedByName) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("log format 3"));
 }
 
+// No format will ever have it, so no newer gyre is asked for.
+TEST_F(LogRecoveryTest, AVersionThatCannotBeIsDamage) {
+  make_log(3);
+  Bytes damaged = content(1);
+  damaged[10] ^= 0x40;
+  overwrite(1, damaged);
+  EXPECT_TRUE(absl::IsDataLoss(harness_.open()));
+}
+
 TEST_F(LogRecoveryTest, OtherFilesOfTheFolderAreLeftAlone) {
   make_log(3);
   const std::string folder = LogHarness::kFolder;
