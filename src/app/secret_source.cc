@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <termios.h>
@@ -25,38 +26,59 @@ volatile sig_atomic_t g_signal = 0;
 
 void note_signal(int number) { g_signal = number; }
 
+// All that end a process from outside and can be waited for.
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+
 // Turns a terminal's echo off for as long as it lives. Signals that would end the process wait
 // until the echo is back.
 class SilentTerminal {
  public:
   explicit SilentTerminal(int fd) : fd_(fd) {
-    if (isatty(fd) != 1 || tcgetattr(fd, &before_) != 0) return;
+    if (isatty(fd) != 1 || tcgetattr(fd, &echoing_) != 0) return;
     is_silent_ = true;
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    for (const int number : kSignals) sigaddset(&blocked, number);
+    pthread_sigmask(SIG_BLOCK, &blocked, &mask_);
     struct sigaction action{};
-    action.sa_handler = note_signal;  // Without SA_RESTART, so that read() returns.
-    sigaction(SIGINT, &action, &interrupt_);
-    sigaction(SIGTERM, &action, &termination_);
-    termios silent = before_;
+    action.sa_handler = note_signal;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], &action, &actions_[i]);
+    }
+    termios silent = echoing_;
     silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     tcsetattr(fd, TCSAFLUSH, &silent);
     std::fputs("secret key (hex or nsec, not shown): ", stderr);
   }
   ~SilentTerminal() {
     if (!is_silent_) return;
-    tcsetattr(fd_, TCSAFLUSH, &before_);
+    tcsetattr(fd_, TCSAFLUSH, &echoing_);
     std::fputc('\n', stderr);
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGTERM, &termination_, nullptr);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], &actions_[i], nullptr);
+    }
+    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
     if (g_signal != 0) raise(g_signal);
   }
   SilentTerminal(const SilentTerminal&) = delete;
   SilentTerminal& operator=(const SilentTerminal&) = delete;
 
+  // Returns when a terminal has a line; false (EINTR) if a signal came first. Signals are let in
+  // here alone: one that came between a look at g_signal and read() would leave that waiting.
+  [[nodiscard]] bool wait_for_line() const {
+    if (!is_silent_) return true;
+    pollfd line{.fd = fd_, .events = POLLIN, .revents = 0};
+    int ready = 0;
+    while (g_signal == 0 && (ready = ppoll(&line, 1, nullptr, &mask_)) < 0 && errno == EINTR) {
+    }
+    return g_signal == 0 && ready > 0;
+  }
+
  private:
   int fd_;
-  termios before_{};
-  struct sigaction interrupt_{};
-  struct sigaction termination_{};
+  termios echoing_{};
+  sigset_t mask_{};
+  std::array<struct sigaction, kSignals.size()> actions_{};
   bool is_silent_ = false;
 };
 
@@ -87,7 +109,9 @@ absl::Status failure(const std::string& what) {
 absl::Status read_line(int fd, const std::string& name, SecretText& text) {
   const SilentTerminal silent(fd);
   while (text.size < text.bytes.size()) {
-    const ssize_t got = read(fd, text.bytes.data() + text.size, text.bytes.size() - text.size);
+    const ssize_t got = silent.wait_for_line()
+                            ? read(fd, text.bytes.data() + text.size, text.bytes.size() - text.size)
+                            : -1;
     if (got < 0 && errno == EINTR && g_signal == 0) continue;
     if (got < 0) return failure("cannot read the secret key from " + name);
     text.size += static_cast<std::size_t>(got);

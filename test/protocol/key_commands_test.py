@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -221,20 +222,37 @@ def empty_values(c):
     c.run(expect=2)
 
 
-@case("Ctrl-C at the question for a key gives the terminal its echo back")
+@case("a signal at the question for a key gives the terminal its echo back")
 def interrupted_question(c):
-    process, terminal = pty.fork()
-    if process == 0:
-        os.execv(c.gyre, [str(c.gyre), "convert", "--secret", "--secret-file", "-"])
-    shown = b""
-    while b"not shown" not in shown:
-        shown += os.read(terminal, 1000)
-    assert not termios.tcgetattr(terminal)[3] & termios.ECHO, "the key would be shown"
-    os.write(terminal, b"\x03")
-    _, status = os.waitpid(process, 0)
-    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT, status
-    assert termios.tcgetattr(terminal)[3] & termios.ECHO, "no echo"
-    os.close(terminal)
+    # Many times: one may come just before the terminal is read.
+    for number, wanted in [(3, signal.SIGINT)] * 30 + [(28, signal.SIGQUIT)]:
+        process, terminal = pty.fork()
+        if process == 0:
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            os.execv(c.gyre, [str(c.gyre), "convert", "--secret", "--secret-file", "-"])
+        shown = b""
+        while b"not shown" not in shown:
+            shown += os.read(terminal, 1000)
+        assert not termios.tcgetattr(terminal)[3] & termios.ECHO, "the key would be shown"
+        os.write(terminal, bytes([number]))
+        ended = wait_for(process)
+        assert ended is not None, "it waits for a key"
+        assert os.WIFSIGNALED(ended) and os.WTERMSIG(ended) == wanted, ended
+        assert termios.tcgetattr(terminal)[3] & termios.ECHO, "no echo"
+        os.close(terminal)
+
+
+def wait_for(process):
+    """Its status, or None if it had to be killed."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.01)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return None
 
 
 @case("event make signs what verify takes, and a change is seen")
