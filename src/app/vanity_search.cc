@@ -92,8 +92,9 @@ double VanityPattern::expected_attempts() const {
   double attempts = std::pow(is_npub ? 32.0 : 16.0, static_cast<double>(text_.size()));
   if (position_ == VanityPosition::kContain) {
     const std::size_t places = (is_npub ? kNpubChars : kHexChars) - text_.size() + 1;
-    // The chance that none of the places fits, as if they did not depend on each other.
-    attempts = 1 / (1 - std::pow(1 - 1 / attempts, static_cast<double>(places)));
+    // One less the chance that none of the places fits, as if they did not depend on each other;
+    // by logarithms, since 1 - 1 / attempts is 1 for more than 2^53.
+    attempts = -1 / std::expm1(static_cast<double>(places) * std::log1p(-1 / attempts));
   } else if (is_npub && position_ == VanityPosition::kEnd && text_.size() > 6) {
     attempts /= 16;  // One character has two values instead of 32.
   }

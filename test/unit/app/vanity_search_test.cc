@@ -68,6 +68,9 @@ TEST(VanityPattern, ExpectsWhatChanceSays) {
   EXPECT_DOUBLE_EQ(pattern("ab", kHex, kEnd).expected_attempts(), 256);
   EXPECT_DOUBLE_EQ(pattern("sqqqqqq", kNpub, kEnd).expected_attempts(), 2'147'483'648.0);
   EXPECT_NEAR(pattern("qqqq", kNpub, kContain).expected_attempts(), 1'048'576.0 / 55, 30);
+  // 32^16 is 2^80; there are 43 places.
+  const std::string longest(16, 'q');
+  EXPECT_NEAR(pattern(longest, kNpub, kContain).expected_attempts(), 0x1p80 / 43, 0x1p60);
 }
 
 TEST(VanitySearch, FindsAKeyWithItsSecret) {
