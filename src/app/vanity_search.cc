@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "gyre/base/assert.h"
@@ -101,13 +103,26 @@ double VanityPattern::expected_attempts() const {
   return attempts;
 }
 
-VanitySearch::VanitySearch(const VanityPattern& pattern, std::uint32_t threads)
-    : pattern_(pattern) {
-  GYRE_ASSERT_CMP(threads, >, 0u);
-  for (std::uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { search(); });
-}
-
 VanitySearch::~VanitySearch() { static_cast<void>(stop()); }
+
+absl::Status VanitySearch::start(std::uint32_t threads) {
+  GYRE_ASSERT_CMP(threads, >, 0u);
+  const auto run = [](void* self) -> void* {
+    static_cast<VanitySearch*>(self)->search();
+    return nullptr;
+  };
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    pthread_t thread;
+    if (const int error = pthread_create(&thread, nullptr, run, this); error != 0) {
+      static_cast<void>(stop());
+      return absl::ResourceExhaustedError(
+          "only " + std::to_string(i) + " of " + std::to_string(threads) +
+          " threads can be started: " + std::strerror(error) + "; ask for fewer with --threads");
+    }
+    threads_.push_back(thread);
+  }
+  return absl::OkStatus();
+}
 
 void VanitySearch::search() {
   SystemRandom random;
@@ -129,7 +144,7 @@ void VanitySearch::search() {
 
 std::optional<nostr::SecretKey> VanitySearch::stop() {
   must_stop_.store(true, std::memory_order_relaxed);
-  for (std::thread& thread : threads_) thread.join();
+  for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
   threads_.clear();
   return std::exchange(found_, std::nullopt);
 }

@@ -1,16 +1,18 @@
 // VanitySearch: looks on several threads for a key whose public form holds a wanted text.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gyre/base/bytes.h"
 #include "gyre/nostr/secret_key.h"
@@ -47,11 +49,14 @@ class VanityPattern {
 
 class VanitySearch {
  public:
-  // Starts at once. Requires: 0 < threads.
-  VanitySearch(const VanityPattern& pattern, std::uint32_t threads);
+  explicit VanitySearch(const VanityPattern& pattern) : pattern_(pattern) {}
   ~VanitySearch();  // Stops it.
   VanitySearch(const VanitySearch&) = delete;
   VanitySearch& operator=(const VanitySearch&) = delete;
+
+  // Called once. Fails if the system has no room for so many threads; none runs then. Requires:
+  // 0 < threads.
+  [[nodiscard]] absl::Status start(std::uint32_t threads);
 
   [[nodiscard]] bool is_found() const { return is_found_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint64_t attempts() const { return attempts_.load(std::memory_order_relaxed); }
@@ -68,7 +73,8 @@ class VanitySearch {
   std::atomic<std::uint64_t> attempts_ = 0;
   std::mutex mutex_;
   std::optional<nostr::SecretKey> found_;  // Under the mutex while threads run.
-  std::vector<std::thread> threads_;
+  // Not std::thread, which reports by an exception that it could not be started.
+  std::vector<pthread_t> threads_;
 };
 
 }  // namespace gyre::app

@@ -91,6 +91,23 @@ def vanity_ends(c):
     assert process.returncode == 130 and out == b"" and b"none fits" in err, (out, err)
 
 
+@case("keygen says how many threads it could start")
+def too_many_threads(c):
+    def allow_little_memory():
+        # The stack of a thread is as large as that of the first may be.
+        stack_max = resource.getrlimit(resource.RLIMIT_STACK)[1]
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 30, stack_max))
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+    result = subprocess.run(
+        [c.gyre, "keygen", "--begin", "q" * 16, "--threads", "4"],
+        preexec_fn=allow_little_memory,
+        capture_output=True,
+        timeout=60,
+    )
+    assert result.returncode == 1 and b"of 4 threads" in result.stderr, result
+
+
 @case("convert shows every form, and takes no secret from the command line")
 def convert(c):
     path, key = c.key("a")

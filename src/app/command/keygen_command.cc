@@ -74,7 +74,10 @@ int search(const KeygenOptions& options) {
   catch_interrupts();
   Progress progress("keys", 0);
   const auto begin = std::chrono::steady_clock::now();
-  VanitySearch search(*pattern, options.threads);
+  VanitySearch search(*pattern);
+  if (const absl::Status status = search.start(options.threads); !status.ok()) {
+    return report(status);
+  }
   while (!search.is_found() && !is_interrupted()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;

@@ -74,7 +74,8 @@ TEST(VanityPattern, ExpectsWhatChanceSays) {
 }
 
 TEST(VanitySearch, FindsAKeyWithItsSecret) {
-  VanitySearch search(pattern("q", VanityForm::kNpub, VanityPosition::kEnd), 2);
+  VanitySearch search(pattern("q", VanityForm::kNpub, VanityPosition::kEnd));
+  ASSERT_TRUE(search.start(2).ok());
   while (!search.is_found()) std::this_thread::yield();
   const std::optional<nostr::SecretKey> key = search.stop();
   ASSERT_TRUE(key.has_value());
@@ -84,7 +85,8 @@ TEST(VanitySearch, FindsAKeyWithItsSecret) {
 }
 
 TEST(VanitySearch, CanBeStopped) {
-  VanitySearch search(pattern(std::string(16, 'q'), VanityForm::kNpub, VanityPosition::kBegin), 2);
+  VanitySearch search(pattern(std::string(16, 'q'), VanityForm::kNpub, VanityPosition::kBegin));
+  ASSERT_TRUE(search.start(2).ok());
   while (search.attempts() == 0) std::this_thread::yield();
   EXPECT_FALSE(search.stop().has_value());
 }
