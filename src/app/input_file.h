@@ -1,6 +1,7 @@
 // Where a command reads from: a file, or standard input.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -24,10 +25,11 @@ using InputFile = std::unique_ptr<std::FILE, InputFileCloser>;
 [[nodiscard]] absl::StatusOr<InputFile> open_input(const std::string& path);
 
 // The next line without its end, but with any '\r'; false at the end of the file or if it cannot be
-// read, which read_failure() tells apart.
-[[nodiscard]] bool read_line(std::FILE* file, std::string& line);
-// All that is left.
-[[nodiscard]] absl::StatusOr<std::string> read_to_end(std::FILE* file);
+// read, which read_failure() tells apart. Of a line of more than `bytes_max` bytes only one byte
+// more is read.
+[[nodiscard]] bool read_line(std::FILE* file, std::size_t bytes_max, std::string& line);
+// All that is left; an error if that is more than `bytes_max` bytes.
+[[nodiscard]] absl::StatusOr<std::string> read_to_end(std::FILE* file, std::size_t bytes_max);
 // Why the last read failed, if it did. Not all of the file was seen then.
 [[nodiscard]] absl::Status read_failure(std::FILE* file);
 

@@ -226,6 +226,26 @@ def unreadable_input(c):
 
 
 @case("an empty value is a value, and numbers are decimal")
+@case("endless input ends the command, not the memory")
+def endless_input(c):
+    path, key = c.key("a")
+    own = ("--secret-file", path)
+    for arguments in (
+        ("event", "verify", "/dev/zero"),
+        ("event", "sign", *own, "/dev/zero"),
+        ("encrypt", *own, "--to", key["npub"]),
+        ("decrypt", *own, "--from", key["npub"]),
+    ):
+        with open("/dev/zero", "rb") as zeros:
+            result = subprocess.run(
+                [c.gyre, *arguments], stdin=zeros, capture_output=True, timeout=60
+            )
+        assert result.returncode == 1 and b"more than" in result.stderr, (arguments, result)
+    text = "x" * 65536
+    _, err = c.run("encrypt", *own, "--to", key["npub"], text=text, expect=1)
+    assert "65536 bytes" in err and "1 to 65535" in err, err
+
+
 def empty_values(c):
     path, key = c.key("a")
     assert "empty" in c.run("keygen", "--begin", "", expect=1)[1]

@@ -27,6 +27,9 @@ Examples:
   gyre decrypt --secret-file key.txt --from npub1... < payload.txt
 Payloads of NIP-44 and, with ?iv= in them, of NIP-04.)";
 
+// More than the longest payload takes: that of NIP-04, four characters for three bytes.
+constexpr std::size_t kInputBytesMax = 2 * nostr::kNip04TextBytesMax;
+
 struct CryptOptions {
   std::string peer;
   std::optional<std::string> text;
@@ -41,7 +44,7 @@ absl::StatusOr<std::string> input_of(const CryptOptions& options) {
     return absl::InvalidArgumentError(
         "key and text cannot both come from standard input; give the text as an argument");
   }
-  return read_to_end(stdin);
+  return read_to_end(stdin, kInputBytesMax);
 }
 
 struct Parties {
@@ -61,8 +64,8 @@ absl::Status no_point(const std::string& peer) {
   return absl::InvalidArgumentError(peer + " is not the key of anybody (no point on the curve)");
 }
 
-absl::Status failure(const char* what, DecodeError error) {
-  return absl::InvalidArgumentError(std::string(what) + ": " + std::string(nostr::describe(error)));
+absl::Status failure(const std::string& what, DecodeError error) {
+  return absl::InvalidArgumentError(what + ": " + std::string(nostr::describe(error)));
 }
 
 absl::StatusOr<std::string> encrypted(const CryptOptions& options, const Parties& parties,
@@ -79,7 +82,13 @@ absl::StatusOr<std::string> encrypted(const CryptOptions& options, const Parties
     if (!key) return no_point(options.peer);
     error = nostr::Nip44().encrypt(*key, text, random, payload);
   }
-  if (error != DecodeError::kNone) return failure("the text cannot be encrypted", error);
+  if (error != DecodeError::kNone) {
+    return failure("a text of " + std::to_string(text.size()) +
+                       " bytes cannot be encrypted (NIP-44 takes 1 to " +
+                       std::to_string(nostr::kNip44TextBytesMax) + ", NIP-04 up to " +
+                       std::to_string(nostr::kNip04TextBytesMax) + ")",
+                   error);
+  }
   return payload;
 }
 

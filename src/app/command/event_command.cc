@@ -102,14 +102,21 @@ int make_event(const EventOptions& options) {
   return 0;
 }
 
+// What one line may cost of memory; no relay takes events as long as this.
+constexpr std::size_t kLineBytesMax = 64 << 20;
+
 // Calls handle(line number, line) for every line that is not empty.
 template <typename Handle>
 absl::Status for_each_line(const std::string& path, Handle handle) {
   const absl::StatusOr<InputFile> file = open_input(path);
   if (!file.ok()) return file.status();
   std::uint64_t number = 0;
-  for (std::string line; read_line(file->get(), line);) {
+  for (std::string line; read_line(file->get(), kLineBytesMax, line);) {
     ++number;
+    if (line.size() > kLineBytesMax) {
+      return absl::InvalidArgumentError("line " + std::to_string(number) + " has more than " +
+                                        std::to_string(kLineBytesMax) + " bytes; stopped there");
+    }
     if (line.find_first_not_of(" \t\r") != std::string::npos) handle(number, line);
   }
   return read_failure(file->get());
