@@ -115,6 +115,7 @@ def convert(c):
     assert key["secret"] in shown and key["npub"] in shown
     assert "command line" in c.run("convert", "--secret", key["secret"], expect=1)[1]
     c.run("convert", expect=2)
+    c.run("convert", "--secret-file", path, key["npub"], expect=2)
     c.run("convert", "npub1nonsense", expect=1)
 
 

@@ -56,8 +56,9 @@ Command add_convert_command(CLI::App& program) {
   parser->footer(kExamples);
   parser->add_option("KEY", options->text,
                      "public key in hex, npub, note, nprofile, nevent or naddr");
-  parser->add_flag("--secret", options->is_secret, "a secret key instead");
-  add_secret_option(*parser, options->secret_file);
+  CLI::Option* const secret =
+      parser->add_flag("--secret", options->is_secret, "a secret key instead");
+  add_secret_option(*parser, options->secret_file)->needs(secret);
   return {parser, [options] { return run(*options); }};
 }
 
