@@ -123,13 +123,9 @@ DecodeError read_event(JsonCursor& cursor, std::uint32_t level, Event& event) {
   return read_members(cursor, level, kAllMembers, event);
 }
 
-DecodeError read_draft(JsonCursor& cursor, std::uint32_t level, Event& event) {
-  return read_members(cursor, level, kDraftMembers, event);
-}
-
 DecodeError parse_draft(std::string_view json, Event& event) {
-  event = Event();
-  return parse_whole(json, [&](JsonCursor& cursor) { return read_draft(cursor, 1, event); });
+  return parse_whole(
+      json, [&](JsonCursor& cursor) { return read_members(cursor, 1, kDraftMembers, event); });
 }
 
 DecodeError parse_event(std::string_view json, Event& event) {

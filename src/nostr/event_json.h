@@ -11,8 +11,4 @@ namespace gyre::nostr {
 // Reads the object that begins here, which stands inside of `level` containers, itself counted.
 DecodeError read_event(JsonCursor& cursor, std::uint32_t level, Event& event);
 
-// The same for an event that is yet to be signed (parse_draft). Members that are missing stay as
-// they are.
-DecodeError read_draft(JsonCursor& cursor, std::uint32_t level, Event& event);
-
 }  // namespace gyre::nostr

@@ -226,7 +226,6 @@ def unreadable_input(c):
     os.close(folder)
 
 
-@case("an empty value is a value, and numbers are decimal")
 @case("endless input ends the command, not the memory")
 def endless_input(c):
     path, key = c.key("a")
@@ -247,6 +246,7 @@ def endless_input(c):
     assert "65536 bytes" in err and "1 to 65535" in err, err
 
 
+@case("an empty value is a value, and numbers are decimal")
 def empty_values(c):
     path, key = c.key("a")
     assert "empty" in c.run("keygen", "--begin", "", expect=1)[1]
@@ -313,12 +313,20 @@ def event(c):
 @case("event sign completes drafts and names the lines that are none")
 def sign(c):
     path, key = c.key("a")
+    before = int(time.time())
     drafts = '{"kind":1,"content":"a"}\n\n{"kind":1}\n{"kind":7,"content":"+","created_at":5}\n'
     out, err = c.run("event", "sign", "--secret-file", path, text=drafts, expect=1)
     assert "line 3" in err, err
     events = [json.loads(line) for line in out.splitlines()]
     assert [event["content"] for event in events] == ["a", "+"] and events[1]["created_at"] == 5
+    assert before <= events[0]["created_at"] <= int(time.time()), events
     assert c.run("event", "verify", text=out)[0] == "2 valid, 0 invalid\n"
+    for seconds in (0, 2**63 - 1):
+        draft = json.dumps({"kind": 1, "content": "", "created_at": seconds})
+        out, _ = c.run("event", "sign", "--secret-file", path, text=draft)
+        assert json.loads(out)["created_at"] == seconds, out
+        out, _ = c.run("event", "make", "--secret-file", path, "--created-at", str(seconds))
+        assert json.loads(out)["created_at"] == seconds, out
     foreign = '{"kind":1,"content":"a","pubkey":"' + c.key("b")[1]["public"] + '"}\n'
     out, err = c.run("event", "sign", "--secret-file", path, text=foreign, expect=1)
     assert out == "" and "pubkey" in err, (out, err)

@@ -40,7 +40,8 @@ struct Event {
 DecodeError parse_event(std::string_view json, Event& event);
 
 // The same for an event that is yet to be signed: id, pubkey, created_at, tags and sig may be
-// missing and are zero, or empty, then.
+// missing. Missing tags are none; the others keep what `event` holds, so that whoever signs puts
+// there what a draft need not say.
 DecodeError parse_draft(std::string_view json, Event& event);
 
 // Minified JSON: id, pubkey, created_at, kind, tags, content, sig, canonically escaped

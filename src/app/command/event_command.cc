@@ -139,18 +139,19 @@ int sign_events(const EventOptions& options) {
   Event event;
   const absl::Status status =
       for_each_line(options.file, [&](std::uint64_t number, const std::string& line) {
+        event.created_at = now_s();
+        event.pubkey = key->public_key();
         const DecodeError error = parse_draft(line, event);
         if (error != DecodeError::kNone) {
           ++bad_count;
           complain(number, nostr::describe(error));
           return;
         }
-        if (event.pubkey != Bytes32() && event.pubkey != key->public_key()) {
+        if (event.pubkey != key->public_key()) {
           ++bad_count;
           complain(number, "its pubkey is another one than the key's");
           return;
         }
-        if (event.created_at == 0) event.created_at = now_s();
         key->sign(event, random);
         print_event(event);
       });
@@ -203,8 +204,8 @@ Command add_event_command(CLI::App& program) {
 
   CLI::App* const sign = parser->add_subcommand(
       "sign",
-      "sign drafts: JSON objects with kind and content at least, one a line; without created_at, "
-      "or with 0, they are dated now");
+      "sign drafts: JSON objects with kind and content at least, one a line; those without "
+      "created_at are dated now");
   sign->add_option("FILE", options->file, "standard input without it");
   add_secret_option(*sign, options->secret_file);
 
