@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "gyre/base/assert.h"
 #include "gyre/nostr/base64.h"
@@ -33,8 +34,10 @@ std::optional<ConversationKey> ConversationKey::derive(const SecretKey& secret_k
   std::optional<Bytes32> shared = secret_key.shared_x(public_key);
   if (!shared) return std::nullopt;
   // HKDF-extract: the salt is the key.
-  const ConversationKey key(HmacSha256(as_bytes("nip44-v2")).mac({shared->bytes}));
+  Bytes32 extracted = HmacSha256(as_bytes("nip44-v2")).mac({shared->bytes});
   wipe(&*shared, sizeof *shared);
+  std::optional<ConversationKey> key(std::in_place, extracted);
+  wipe(&extracted, sizeof extracted);
   return key;
 }
 

@@ -67,7 +67,7 @@ class Nip44 {
                                  const Bytes32& nonce, std::string& payload);
 
   // Replaces what `text` holds, by bytes that are those the writer gave: UTF-8, if he kept to the
-  // specification. The MAC is compared in constant time and before anything else is looked at.
+  // specification. The MAC is compared in constant time and before anything is decrypted.
   // kBadVersion, kTooShort, kTooLong, kBadBase64, kBadMac, kBadPadding.
   DecodeError decrypt(const ConversationKey& key, std::string_view payload, std::string& text);
 
