@@ -67,4 +67,25 @@ inline std::size_t copy_block(const char* in, char* out) {
 
 #endif
 
+// Copies what stands for itself, block by block, and moves `in` and `out` behind it: to the first
+// byte that needs thought, or to where less than a block is left before `end`. As many bytes as
+// are left must fit at `out`, since the last block may be copied whole.
+inline void copy_plain(const char*& in, const char* end, char*& out) {
+  while (end - in >= static_cast<std::ptrdiff_t>(kBlockBytes)) {
+    const std::size_t plain = copy_block(in, out);
+    in += plain;
+    out += plain;
+    if (plain < kBlockBytes) return;
+  }
+}
+
+// The same without a copy.
+inline void skip_plain(const char*& in, const char* end) {
+  while (end - in >= static_cast<std::ptrdiff_t>(kBlockBytes)) {
+    const std::size_t plain = skip_block(in);
+    in += plain;
+    if (plain < kBlockBytes) return;
+  }
+}
+
 }  // namespace gyre::nostr

@@ -11,8 +11,6 @@
 namespace gyre::nostr {
 namespace {
 
-constexpr auto kBlock = static_cast<std::ptrdiff_t>(kBlockBytes);
-
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 
 DecodeError error_of(StringVerdict verdict) {
@@ -26,12 +24,7 @@ bool JsonCursor::take_string(RawString& string) {
   if (!take('"')) return false;
   const char* const begin = at_;
   string.has_escape = false;
-  while (at_ < end_) {
-    if (end_ - at_ >= kBlock) {
-      const std::size_t plain = skip_block(at_);
-      at_ += plain;
-      if (plain == kBlockBytes) continue;
-    }
+  for (skip_plain(at_, end_); at_ < end_; skip_plain(at_, end_)) {
     if (*at_ == '"') {
       string.text = {begin, static_cast<std::size_t>(at_ - begin)};
       ++at_;
@@ -85,15 +78,8 @@ DecodeError decode_string(RawString string, char*& out) {
     out += string.text.size();
     return DecodeError::kNone;
   }
-  // As many bytes as are left of the raw text fit behind `out` at any time, so a block that fits
-  // there fits here.
-  while (in < end) {
-    if (end - in >= kBlock) {
-      const std::size_t plain = copy_block(in, out);
-      in += plain;
-      out += plain;
-      if (plain == kBlockBytes) continue;
-    }
+  // As many bytes as are left of the raw text fit behind `out` at any time.
+  for (copy_plain(in, end, out); in < end; copy_plain(in, end, out)) {
     if (*in != '\\') {
       *out++ = *in++;
       continue;

@@ -87,12 +87,7 @@ StringCopy copy_canonical(const char* raw, const char* text_end, char* out) {
 // latest.
 StringSkip skip_string(const char* raw, const char* text_end) {
   StringVerdict verdict = StringVerdict::kGood;
-  while (raw < text_end) {
-    if (text_end - raw >= static_cast<std::ptrdiff_t>(kBlockBytes)) {
-      const std::size_t plain = skip_block(raw);
-      raw += plain;
-      if (plain == kBlockBytes) continue;
-    }
+  for (skip_plain(raw, text_end); raw < text_end; skip_plain(raw, text_end)) {
     if (*raw == '"') return {verdict, raw};
     if (static_cast<unsigned char>(*raw) < 0x20) return {StringVerdict::kBroken, raw};
     if (*raw != '\\') {

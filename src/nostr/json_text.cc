@@ -11,8 +11,6 @@
 namespace gyre::nostr {
 namespace {
 
-constexpr auto kBlock = static_cast<std::ptrdiff_t>(kBlockBytes);
-
 bool stands_for_itself(char c) {
   return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
 }
@@ -31,29 +29,16 @@ std::size_t escaped_bytes(std::string_view text) {
   std::size_t bytes = text.size();
   const char* in = text.data();
   const char* const end = in + text.size();
-  while (in < end) {
-    if (end - in >= kBlock) {
-      const std::size_t plain = skip_block(in);
-      in += plain;
-      if (plain == kBlockBytes) continue;
-    }
-    bytes += extra_bytes(*in++);
-  }
+  for (skip_plain(in, end); in < end; skip_plain(in, end)) bytes += extra_bytes(*in++);
   return bytes;
 }
 
-// A block is copied only while as much is left to read. At least as many bytes follow in the
-// result, so the copy stays inside however exactly the buffer was measured.
+// What is left to read is never more than what is left to write, so the blocks stay inside however
+// exactly the buffer was measured.
 char* write_escaped(std::string_view text, char* out) {
   const char* in = text.data();
   const char* const end = in + text.size();
-  while (in < end) {
-    if (end - in >= kBlock) {
-      const std::size_t plain = copy_block(in, out);
-      in += plain;
-      out += plain;
-      if (plain == kBlockBytes) continue;
-    }
+  for (copy_plain(in, end, out); in < end; copy_plain(in, end, out)) {
     if (stands_for_itself(*in)) {
       *out++ = *in++;
     } else {
@@ -72,13 +57,7 @@ void append_escaped(std::string_view text, std::string& out) {
 char* write_unescaped(std::string_view escaped, char* out) {
   const char* in = escaped.data();
   const char* const end = in + escaped.size();
-  while (in < end) {
-    if (end - in >= kBlock) {
-      const std::size_t plain = copy_block(in, out);
-      in += plain;
-      out += plain;
-      if (plain == kBlockBytes) continue;
-    }
+  for (copy_plain(in, end, out); in < end; copy_plain(in, end, out)) {
     if (*in != '\\') {
       *out++ = *in++;
     } else if (end - in >= 6 && in[1] == 'u') {
