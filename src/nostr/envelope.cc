@@ -9,13 +9,6 @@
 namespace gyre::nostr {
 namespace {
 
-DecodeError read_text(JsonCursor& cursor, std::string& text) {
-  RawString string;
-  if (cursor.peek() != '"') return DecodeError::kBadString;
-  if (!cursor.take_string(string)) return DecodeError::kNotJson;
-  return decode_string(string, text);
-}
-
 // A comma, then the element.
 template <typename Read>
 DecodeError read_next(JsonCursor& cursor, Read read) {
@@ -29,12 +22,7 @@ DecodeError read_next_text(JsonCursor& cursor, std::string& text) {
 
 DecodeError read_ok(JsonCursor& cursor, Envelope& envelope) {
   envelope.kind = EnvelopeKind::kOk;
-  DecodeError error = read_next(cursor, [&] {
-    RawString id;
-    if (cursor.peek() != '"') return DecodeError::kBadHex;
-    if (!cursor.take_string(id)) return DecodeError::kNotJson;
-    return decode_hex_string(id, envelope.event_id.bytes.size(), envelope.event_id.bytes.data());
-  });
+  DecodeError error = read_next(cursor, [&] { return read_hex(cursor, envelope.event_id.bytes); });
   if (error != DecodeError::kNone) return error;
   error = read_next(cursor, [&] {
     return cursor.take_bool(envelope.is_accepted) ? DecodeError::kNone : DecodeError::kNotJson;
@@ -73,17 +61,13 @@ DecodeError read_count_result(JsonCursor& cursor, std::uint64_t& count) {
     if (error != DecodeError::kNone) return error;
     if (!cursor.take(':')) return DecodeError::kNotJson;
     if (name == "count") {
-      IntegerToken token;
       if (has_count) return DecodeError::kRepeatedMember;
-      if (!cursor.take_number(token) || !token.is_integer || token.is_negative || !token.fits) {
-        return DecodeError::kBadNumber;
-      }
-      count = token.magnitude;
       has_count = true;
+      error = read_unsigned(cursor, ~std::uint64_t{0}, count);
     } else {
       error = cursor.skip_value(kJsonLevelsMax - 2);
-      if (error != DecodeError::kNone) return error;
     }
+    if (error != DecodeError::kNone) return error;
   } while (cursor.take(','));
   if (!cursor.take('}')) return DecodeError::kNotJson;
   return has_count ? DecodeError::kNone : DecodeError::kMissingMember;

@@ -1,6 +1,5 @@
 #include "nostr/event_json.h"
 
-#include <span>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -25,34 +24,11 @@ Member member_of(std::string_view name) {
   }
 }
 
-DecodeError read_hex(JsonCursor& cursor, std::span<std::uint8_t> out) {
-  RawString string;
-  if (cursor.peek() != '"') return DecodeError::kBadHex;
-  if (!cursor.take_string(string)) return DecodeError::kNotJson;
-  return decode_hex_string(string, out.size(), out.data());
-}
-
-DecodeError read_integer(JsonCursor& cursor, std::uint64_t max, std::uint64_t& value) {
-  IntegerToken token;
-  if (!cursor.take_number(token)) return DecodeError::kBadNumber;
-  if (!token.is_integer || token.is_negative || !token.fits) return DecodeError::kBadNumber;
-  if (token.magnitude > max) return DecodeError::kBadNumber;
-  value = token.magnitude;
-  return DecodeError::kNone;
-}
-
 DecodeError read_kind(JsonCursor& cursor, std::uint16_t& kind) {
   std::uint64_t value = 0;
-  const DecodeError error = read_integer(cursor, 0xffff, value);
+  const DecodeError error = read_unsigned(cursor, 0xffff, value);
   kind = static_cast<std::uint16_t>(value);
   return error;
-}
-
-DecodeError read_content(JsonCursor& cursor, std::string& content) {
-  RawString string;
-  if (cursor.peek() != '"') return DecodeError::kBadString;
-  if (!cursor.take_string(string)) return DecodeError::kNotJson;
-  return decode_string(string, content);
 }
 
 DecodeError read_member(JsonCursor& cursor, Member member, Event& event) {
@@ -60,10 +36,10 @@ DecodeError read_member(JsonCursor& cursor, Member member, Event& event) {
     case kId: return read_hex(cursor, event.id.bytes);
     case kPubkey: return read_hex(cursor, event.pubkey.bytes);
     case kSig: return read_hex(cursor, event.sig);
-    case kCreatedAt: return read_integer(cursor, kCreatedAtMax, event.created_at);
+    case kCreatedAt: return read_unsigned(cursor, kCreatedAtMax, event.created_at);
     case kKind: return read_kind(cursor, event.kind);
     case kTags: return read_tags(cursor, event.tags);
-    case kContent: return read_content(cursor, event.content);
+    case kContent: return read_text(cursor, event.content);
     case kUnknown: break;
   }
   return DecodeError::kUnknownMember;

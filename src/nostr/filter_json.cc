@@ -62,22 +62,6 @@ DecodeError read_time(JsonCursor& cursor, std::optional<std::int64_t>& time) {
   return DecodeError::kNone;
 }
 
-DecodeError read_limit(JsonCursor& cursor, std::optional<std::uint64_t>& limit) {
-  IntegerToken token;
-  if (!cursor.take_number(token) || !token.is_integer || token.is_negative || !token.fits) {
-    return DecodeError::kBadNumber;
-  }
-  limit = token.magnitude;
-  return DecodeError::kNone;
-}
-
-DecodeError read_search(JsonCursor& cursor, std::optional<std::string>& search) {
-  RawString string;
-  if (cursor.peek() != '"') return DecodeError::kBadString;
-  if (!cursor.take_string(string)) return DecodeError::kNotJson;
-  return decode_string(string, search.emplace());
-}
-
 DecodeError read_condition(JsonCursor& cursor, std::string_view letter, TagList& tags) {
   if (tags.find(letter) != tags.size()) return DecodeError::kRepeatedMember;
   tags.items().append(letter);
@@ -101,8 +85,8 @@ DecodeError read_member(JsonCursor& cursor, Member member, EventFilter& filter) 
     case kKinds: filter.kinds.is_present = true; return read_kinds(cursor, filter.kinds.values);
     case kSince: return read_time(cursor, filter.since);
     case kUntil: return read_time(cursor, filter.until);
-    case kLimit: return read_limit(cursor, filter.limit);
-    case kSearch: return read_search(cursor, filter.search);
+    case kLimit: return read_unsigned(cursor, ~std::uint64_t{0}, filter.limit.emplace());
+    case kSearch: return read_text(cursor, filter.search.emplace());
     case kTag:
     case kUnknown: break;
   }

@@ -110,17 +110,36 @@ DecodeError decode_string(RawString string, std::string& out) {
   return error;
 }
 
-DecodeError decode_hex_string(RawString string, std::size_t bytes, std::uint8_t* out) {
-  if (!string.has_escape) {
-    const bool is_hex = string.text.size() == 2 * bytes && hex_decode(string.text, out);
-    return is_hex ? DecodeError::kNone : DecodeError::kBadHex;
-  }
+DecodeError read_text(JsonCursor& cursor, std::string& text) {
+  RawString string;
+  if (cursor.peek() != '"') return DecodeError::kBadString;
+  if (!cursor.take_string(string)) return DecodeError::kNotJson;
+  return decode_string(string, text);
+}
+
+DecodeError read_hex(JsonCursor& cursor, std::span<std::uint8_t> out) {
+  RawString string;
+  if (cursor.peek() != '"') return DecodeError::kBadHex;
+  if (!cursor.take_string(string)) return DecodeError::kNotJson;
   // Nobody writes hex with escapes; it is JSON all the same.
-  std::string digits;
-  const DecodeError error = decode_string(string, digits);
-  if (error != DecodeError::kNone) return error;
-  const bool is_hex = digits.size() == 2 * bytes && hex_decode(digits, out);
+  std::string decoded;
+  std::string_view digits = string.text;
+  if (string.has_escape) {
+    const DecodeError error = decode_string(string, decoded);
+    if (error != DecodeError::kNone) return error;
+    digits = decoded;
+  }
+  const bool is_hex = digits.size() == 2 * out.size() && hex_decode(digits, out.data());
   return is_hex ? DecodeError::kNone : DecodeError::kBadHex;
+}
+
+DecodeError read_unsigned(JsonCursor& cursor, std::uint64_t max, std::uint64_t& value) {
+  IntegerToken token;
+  if (!cursor.take_number(token) || !token.is_integer || token.is_negative || !token.fits) {
+    return DecodeError::kBadNumber;
+  }
+  value = token.magnitude;
+  return value <= max ? DecodeError::kNone : DecodeError::kBadNumber;
 }
 
 }  // namespace gyre::nostr

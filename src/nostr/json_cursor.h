@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -77,7 +78,13 @@ DecodeError decode_string(RawString string, char*& out);
 // The same, in the place of what `out` holds.
 DecodeError decode_string(RawString string, std::string& out);
 
-// 2 * `bytes` lower-case hex digits, however escaped.
-DecodeError decode_hex_string(RawString string, std::size_t bytes, std::uint8_t* out);
+// One string, in the place of what `text` holds; kBadString if something else stands here.
+DecodeError read_text(JsonCursor& cursor, std::string& text);
+
+// A string of 2 * out.size() lower-case hex digits, however escaped; kBadHex for anything else.
+DecodeError read_hex(JsonCursor& cursor, std::span<std::uint8_t> out);
+
+// An integer from 0 to `max`; kBadNumber for anything else.
+DecodeError read_unsigned(JsonCursor& cursor, std::uint64_t max, std::uint64_t& value);
 
 }  // namespace gyre::nostr

@@ -14,12 +14,7 @@ char* write_quoted(std::string_view text, char* out) {
 }
 
 DecodeError parse_quoted(std::string_view json, std::string& text) {
-  return parse_whole(json, [&](JsonCursor& cursor) {
-    RawString string;
-    if (cursor.peek() != '"') return DecodeError::kBadString;
-    if (!cursor.take_string(string)) return DecodeError::kNotJson;
-    return decode_string(string, text);
-  });
+  return parse_whole(json, [&](JsonCursor& cursor) { return read_text(cursor, text); });
 }
 
 char* write_key(std::string_view name, char* out) {
@@ -41,12 +36,7 @@ DecodeError parse_bool(std::string_view json, bool& value) {
 }
 
 DecodeError parse_hex(std::string_view json, std::span<std::uint8_t> out) {
-  return parse_whole(json, [&](JsonCursor& cursor) {
-    RawString string;
-    if (cursor.peek() != '"') return DecodeError::kBadHex;
-    if (!cursor.take_string(string)) return DecodeError::kNotJson;
-    return decode_hex_string(string, out.size(), out.data());
-  });
+  return parse_whole(json, [&](JsonCursor& cursor) { return read_hex(cursor, out); });
 }
 
 char* write_key_list(std::span<const Bytes32> keys, char* out) {
@@ -60,11 +50,8 @@ DecodeError read_key_list(JsonCursor& cursor, std::vector<Bytes32>& keys) {
   if (!cursor.take('[')) return DecodeError::kBadList;
   if (cursor.take(']')) return DecodeError::kNone;
   do {
-    RawString string;
     if (cursor.peek() != '"') return DecodeError::kBadList;
-    if (!cursor.take_string(string)) return DecodeError::kNotJson;
-    Bytes32& key = keys.emplace_back();
-    const DecodeError error = decode_hex_string(string, key.bytes.size(), key.bytes.data());
+    const DecodeError error = read_hex(cursor, keys.emplace_back().bytes);
     if (error != DecodeError::kNone) return error;
   } while (cursor.take(','));
   return cursor.take(']') ? DecodeError::kNone : DecodeError::kNotJson;
