@@ -2,7 +2,8 @@
 // of event.h. Texts are unescaped.
 //
 // (The relay compiles filters to the form of filter.h, which matches packed events. Both answer
-// alike.) A filter that is read into again allocates nothing once it has grown.
+// alike.) A filter that is read into again allocates nothing once it has grown, but for a search of
+// more than a few words.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +53,8 @@ struct EventFilter {
 };
 
 // One filter object. Strict like a relay should be: unknown members are errors, as ignoring them
-// would widen the question; so are values of #e and #p that are no ids.
+// would widen the question; so are values of #e and #p that are no ids. Times are from -2^63 to
+// 2^63 - 1, kBadNumber beyond (the relay takes up to 2^64 - 1, and no event has such).
 DecodeError parse_filter(std::string_view json, EventFilter& filter);
 // [{...},{...}]: replaces what `filters` holds.
 DecodeError parse_filters(std::string_view json, std::vector<EventFilter>& filters);
