@@ -20,7 +20,7 @@ std::string bech32_text(EntityKind kind, const Bytes32& key) {
 
 // The beginning of what was typed, for messages.
 std::string shown(std::string_view text) {
-  return "'" + std::string(text.substr(0, 40)) + (text.size() > 40 ? "...'" : "'");
+  return "'" + harmless(text.substr(0, 40)) + (text.size() > 40 ? "...'" : "'");
 }
 
 void add_line(std::string& out, std::string_view name, std::string_view value) {
@@ -28,29 +28,6 @@ void add_line(std::string& out, std::string_view name, std::string_view value) {
   out.append(name.size() < 12 ? 12 - name.size() : 1, ' ');
   out += value;
   out += '\n';
-}
-
-// Somebody else's text, on one line and without power over the terminal: control characters (C0,
-// DEL, and C1 in its two bytes of UTF-8) and the backslash are escaped as in JSON.
-std::string harmless(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<std::uint8_t>(text[i]);
-    const std::uint8_t next =
-        i + 1 < text.size() ? static_cast<std::uint8_t>(text[i + 1]) : std::uint8_t{0};
-    const bool is_c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0;
-    if (byte == '\\') {
-      out += "\\\\";
-    } else if (byte < 0x20 || byte == 0x7f || is_c1) {
-      const std::uint8_t code = is_c1 ? next : byte;
-      out += {'\\', 'u', '0', '0', kDigits[code >> 4], kDigits[code & 15]};
-      if (is_c1) ++i;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
 }
 
 void add_public_key(std::string& out, const Bytes32& key) {
@@ -78,6 +55,27 @@ void add_parts(std::string& out, const Entity& entity) {
 }
 
 }  // namespace
+
+std::string harmless(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(text[i]);
+    const std::uint8_t next =
+        i + 1 < text.size() ? static_cast<std::uint8_t>(text[i + 1]) : std::uint8_t{0};
+    const bool is_c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+    if (byte == '\\') {
+      out += "\\\\";
+    } else if (byte < 0x20 || byte == 0x7f || is_c1) {
+      const std::uint8_t code = is_c1 ? next : byte;
+      out += {'\\', 'u', '0', '0', kDigits[code >> 4], kDigits[code & 15]};
+      if (is_c1) ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
 
 absl::StatusOr<Bytes32> parse_public_key(std::string_view text) {
   Bytes32 key;

@@ -10,6 +10,10 @@
 
 namespace gyre::app {
 
+// Somebody else's text, on one line and without power over the terminal: control characters (C0,
+// DEL, and C1 in its two bytes of UTF-8) and the backslash are escaped as in JSON.
+[[nodiscard]] std::string harmless(std::string_view text);
+
 // A public key in hex, as npub or as nprofile. The message names what was given and the cure.
 [[nodiscard]] absl::StatusOr<Bytes32> parse_public_key(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "app/key_text.h"
 #include "gyre/base/assert.h"
 #include "gyre/nostr/bech32.h"
 #include "gyre/nostr/key_search.h"
@@ -47,7 +48,10 @@ absl::StatusOr<VanityPattern> VanityPattern::make(std::string text, VanityForm f
   const std::string_view alphabet = form == VanityForm::kNpub ? nostr::kBech32Alphabet : kHexDigits;
   const std::size_t bad = text.find_first_not_of(alphabet);
   if (bad != std::string::npos) {
-    return absl::InvalidArgumentError("'" + text + "' has '" + text[bad] +
+    std::size_t end = bad + 1;  // All of it: UTF-8 may have some bytes more.
+    while (end < text.size() && (static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80) ++end;
+    return absl::InvalidArgumentError("'" + harmless(text) + "' has '" +
+                                      harmless(text.substr(bad, end - bad)) +
                                       "', which never occurs; there are " + std::string(alphabet));
   }
   // From the end, the seventh character is the last of the key.

@@ -98,6 +98,10 @@ int run(const KeygenOptions& options) {
   if (options.begin || options.contain || options.end) {
     return search(options);
   }
+  if (options.is_hex) {
+    report(absl::InvalidArgumentError("--hex says how --begin, --contain or --end is meant"));
+    return 2;
+  }
   SystemRandom random;
   return print_key(nostr::SecretKey::generate(random));
 }
