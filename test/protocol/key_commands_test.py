@@ -80,6 +80,11 @@ def vanity(c):
 @case("keygen says why a text cannot be found, and ends at once on an interrupt")
 def vanity_ends(c):
     assert "'b'" in c.run("keygen", "--begin", "bob", expect=1)[1]
+    assert "has '\u00e9'," in c.run("keygen", "--end", "q\u00e9", expect=1)[1]
+    for arguments in (("keygen", "--begin", "q\x1b[2J"), ("convert", "\x1b[2J")):
+        err = c.run(*arguments, expect=1)[1]
+        assert "\\u001b[2J" in err and "\x1b" not in err, err
+    c.run("keygen", "--hex", expect=2)
     process = subprocess.Popen(
         [c.gyre, "keygen", "--begin", "q" * 16], stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -93,15 +98,14 @@ def vanity_ends(c):
 
 @case("keygen says how many threads it could start")
 def too_many_threads(c):
-    def allow_little_memory():
-        # The stack of a thread is as large as that of the first may be.
+    def ask_for_large_stacks():
+        # Those of threads are as large as that of the first may be: 64 TiB, of 128 that there are.
         stack_max = resource.getrlimit(resource.RLIMIT_STACK)[1]
-        resource.setrlimit(resource.RLIMIT_STACK, (1 << 30, stack_max))
-        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 46, stack_max))
 
     result = subprocess.run(
         [c.gyre, "keygen", "--begin", "q" * 16, "--threads", "4"],
-        preexec_fn=allow_little_memory,
+        preexec_fn=ask_for_large_stacks,
         capture_output=True,
         timeout=60,
     )

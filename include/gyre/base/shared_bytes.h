@@ -81,7 +81,7 @@ class SharedBytesWriter {
   [[nodiscard]] std::uint32_t size() const { return size_; }
   // Room for `bytes` more, for the caller to fill.
   [[nodiscard]] std::uint8_t* extend(std::uint32_t bytes) {
-    if (capacity_ - size_ < bytes) grow(bytes);
+    if (block_ == nullptr || capacity_ - size_ < bytes) grow(bytes);
     std::uint8_t* const place = block_->bytes() + size_;
     size_ += bytes;
     return place;
