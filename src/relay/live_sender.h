@@ -8,8 +8,8 @@
 //     never waits;
 //   - else when that time is over, or earlier once kGatheredBytesMax are waiting;
 //   - a stream that brings kBusyEvents within that time waits up to kBusyFactor times as long:
-//   above
-//     some thousand events per second nobody sees the delay, and sends are most of what they cost.
+//     above some thousand events per second nobody sees the delay, and sends are most of what they
+//     cost.
 //
 // What waits is a number for each event and stream; the event itself is held once. Streams are
 // written a few in each turn, so that the buffers they are written to are sent and back, still

@@ -3,24 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "gyre/nostr/kind.h"
 #include "storage/author_rules.h"
 #include "storage/concat.h"
 #include "storage/log_segment.h"
+#include "storage/record_rows.h"
 
 namespace gyre::storage {
 namespace {
 
 using nostr::PackedEventView;
-
-// Compaction makes gaps, marks and foreign requests of dead events, and leaves their rows as they
-// are; made anew from the log, they are rows of no event.
-DirectoryRow row_of_no_event(LogPosition position) {
-  DirectoryRow row{};
-  row.position.value = position.value | kNoEventBit;
-  row.flags = kRowDead;
-  return row;
-}
 
 DirectoryRow row_of(RecordType type, PackedEventView event, LogPosition position,
                     const TermHasher& hasher) {
@@ -40,16 +31,9 @@ DirectoryRow row_of(RecordType type, PackedEventView event, LogPosition position
   return row;
 }
 
-// Why an event makes others dead (Store).
-DeathCause death_cause_of(PackedEventView event) {
-  const nostr::KindClass kind_class = nostr::kind_class(event.kind());
-  const bool has_address =
-      kind_class == nostr::KindClass::kReplaceable || kind_class == nostr::KindClass::kAddressable;
-  return has_address ? DeathCause::kSuperseded : DeathCause::kOther;
-}
-
-// The first thing that differs; dead or alive is another question. A row of no event may still be
-// the one of the event that it was: its author and expiration are then not known here.
+// The first thing that differs; dead or alive is another question. Compaction makes gaps, marks and
+// foreign requests of dead events and leaves their rows as they are, so a row of no event may still
+// be the one of the event that it was: its author and expiration are then not known here.
 std::string_view difference(const DirectoryRow& expected, const DirectoryRow& row) {
   const bool is_of_event = is_row_of_event(expected);
   if ((expected.position.value | kNoEventBit) != (row.position.value | kNoEventBit) ||
@@ -178,6 +162,8 @@ void LogCheck::take_mark(const LogRecord& record) {
     const auto row = is_sequence_known_ ? compare_row(expected) : std::nullopt;
     if (row && (row->flags & kRowSuperseded) == 0) {
       postings_.add({mark->address, mark->created_at, next_});
+    } else if (row) {
+      has_later_supersedings_ = true;
     }
   }
   append_row(RowOf::kNoEvent);
@@ -332,6 +318,9 @@ void LogCheck::compare_death(Sequence sequence, const DirectoryRow& row) {
     what = "it is alive and says that a newer version made it dead";
   } else if (is_dead && is_event_[sequence] && !was_dead_[sequence]) {
     early_deaths_.push_back(sequence);
+  }
+  if (is_event_[sequence] && may_be_superseded_early(sequence, row.flags)) {
+    has_later_supersedings_ = true;
   }
   if (what.empty()) return;
   are_rows_sound_ = false;

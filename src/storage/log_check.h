@@ -43,10 +43,13 @@ class LogCheck final : public LogVisitor {
   [[nodiscard]] bool is_complete() const { return is_complete_; }
   // `postings` has heard of all of them, each by the flags of its row.
   [[nodiscard]] bool are_postings_known() const { return is_complete_ && are_rows_sound_; }
-  // Of rows that are events, as far as one walk can tell: see may_be_superseded_early().
+  // Events of rows that died behind the checkpoint and are dead in the file already: at the
+  // checkpoint they had all their postings. Ascending; mostly none.
   [[nodiscard]] const std::vector<Sequence>& early_deaths() const { return early_deaths_; }
   // Addresses of which the log has a version behind the checkpoint.
   [[nodiscard]] const absl::flat_hash_set<Term>& late_addresses() const { return late_addresses_; }
+  // Some row of an event or an address mark may_be_superseded_early().
+  [[nodiscard]] bool has_later_supersedings() const { return has_later_supersedings_; }
   // True if the row's file says that a newer version came, and only a record behind the one that
   // made it dead can be that version: perhaps one behind the checkpoint.
   [[nodiscard]] bool may_be_superseded_early(Sequence sequence, std::uint16_t flags) const;
@@ -88,6 +91,7 @@ class LogCheck final : public LogVisitor {
   std::vector<bool> was_dead_;  // At the checkpoint.
   std::vector<Sequence> early_deaths_;
   absl::flat_hash_set<Term> late_addresses_;
+  bool has_later_supersedings_ = false;
   std::uint64_t alive_ = 0;
   bool is_complete_ = true;
   bool are_rows_sound_ = true;

@@ -171,7 +171,7 @@ absl::Status Check::check_log() {
   // What is lost on one side would be a difference for each posting of it.
   if (rows_ == nullptr || !are_runs_whole_ || !log.are_postings_known()) return absl::OkStatus();
   EarlyChanges early{log.early_deaths(), {}};
-  if (!log.late_addresses().empty()) {
+  if (log.has_later_supersedings() && !log.late_addresses().empty()) {
     EarlySupersedings walk(log, *rows_, hasher_);
     const auto walked = walk_log(files_, folder_, manifest->log_position, walk);
     if (!walked.ok()) return walked.status();

@@ -21,6 +21,7 @@
 #include "storage/merge_task.h"
 #include "storage/record.h"
 #include "storage/record_fetch.h"
+#include "storage/record_rows.h"
 #include "storage/residence_task.h"
 #include "storage/retention_sweep.h"
 #include "storage/shard_manifest.h"
@@ -31,11 +32,6 @@ namespace gyre::storage {
 // vanish request may concern millions of events.
 inline constexpr std::uint64_t kRetiredPerRecordMax = 256 * 1024;
 inline constexpr std::uint64_t kRetiredShare = 4 * sizeof(Sequence);
-
-// Why an event makes others dead.
-[[nodiscard]] DeathCause death_cause_of(nostr::PackedEventView event);
-// Of what takes a sequence and is no event.
-[[nodiscard]] DirectoryRow row_of_no_event(LogPosition position);
 
 struct Store::Impl {
   Impl(FileSystem& files_in, const DataDirectory& data, ShardId shard,

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "gyre/base/log.h"
-#include "gyre/nostr/kind.h"
 #include "storage/corruption.h"
 #include "storage/log_format.h"
 #include "storage/store_impl.h"
@@ -31,24 +30,6 @@ absl::Status malformed(const LogRecord& record) {
 }
 
 }  // namespace
-
-// Why an event makes others dead.
-DeathCause death_cause_of(nostr::PackedEventView event) {
-  switch (nostr::kind_class(event.kind())) {
-    case nostr::KindClass::kReplaceable:
-    case nostr::KindClass::kAddressable: return DeathCause::kSuperseded;
-    case nostr::KindClass::kRegular:
-    case nostr::KindClass::kEphemeral: break;
-  }
-  return DeathCause::kOther;
-}
-
-DirectoryRow row_of_no_event(LogPosition position) {
-  DirectoryRow row{};
-  row.position.value = position.value | kNoEventBit;
-  row.flags = kRowDead;
-  return row;
-}
 
 absl::StatusOr<std::unique_ptr<Store>> Store::open(FileSystem& files, const DataDirectory& data,
                                                    ShardId shard, const StoreOptions& options,
